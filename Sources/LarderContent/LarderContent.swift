@@ -11,7 +11,7 @@
 // 4. Storing/     decides which stored response matches a request, whether a response may be stored, and what it
 //                 changes or invalidates.
 // 5. Precondition/, Partial/   handle the client's own conditions, and byte ranges: served, combined, completed.
-// 6. Cache/       ``Cache``: stores entries in memory, in files or in SQLite.
+// 6. Cache/       ``Cache``: stores entries in memory or in files.
 // 7. CacheStatus/ describes what the cache did for a request.
 
 // Code that imports this module can use these modules without another import.

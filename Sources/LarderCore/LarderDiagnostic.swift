@@ -3,7 +3,7 @@
 ///
 /// Every store and every cache with files has a hook `onDiagnostic` for these values. Forward them to a logger or to
 /// metrics: ``level``, ``module``, ``name`` and the names of the ``fields`` are stable; ``message`` is for people. The
-/// hook is called on any thread, and never under a lock of the store. The article "Diagnostics" lists all names.
+/// hook is called on any thread, and never under a lock. It must not wait for a call of the store. The article "Diagnostics" lists all names.
 public struct LarderDiagnostic: Sendable, CustomStringConvertible {
   /// How much attention a diagnostic deserves, in ascending order.
   public enum Level: Sendable, Hashable, Comparable, CaseIterable {
@@ -25,8 +25,8 @@ public struct LarderDiagnostic: Sendable, CustomStringConvertible {
   public let name: String
   /// What happened, in whole sentences. It can contain text that the service sent.
   public let message: String
-  /// The values concerned, by stable names such as `url`, `path` and `status`. No field contains credentials, an
-  /// encryption key or the query of a URL.
+  /// The values concerned, by stable names such as `url`, `path` and `status`. No field contains an
+  /// encryption key, or the user information or the query of a URL. Its path can contain keys of entities.
   public let fields: [String: String]
   /// The error behind it; nil if there was none.
   public let error: (any LarderError)?
@@ -69,7 +69,7 @@ extension LarderDiagnostic {
       fields: fields.compactMapValues(\.self), error: error)
   }
 
-  /// Calls a hook. In debug builds, the process ends if the caller has a lock.
+  /// Calls a hook. In debug builds, the process ends if the caller is in the closure of a ``Locked``.
   package func report(to hook: (@Sendable (LarderDiagnostic) -> Void)?) {
     #if DEBUG
       LockNesting.check()

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderService
 public import LarderStorage
 
@@ -8,7 +8,7 @@ public import LarderStorage
   import Foundation
 #endif
 
-// Closes, reopens and resets the technical cache while the store stays open.
+// Closes, reopens and clears the technical cache while the store stays open.
 extension OnlineODataStore {
   /// Whether the cache can be read: the store is open, and its cache was not closed.
   public var isCacheOpen: Bool { state.withLock { $0.isOpen && $0.cache != nil } }
@@ -56,7 +56,7 @@ extension OnlineODataStore {
     let cache: TechnicalCache
     do throws(StorageError) {
       let place = try options.place(root)
-      // The options decide, not the file: a cache that was reset is created anew with its key, or not at all.
+      // The options decide, not the file: a cache that was cleared is created anew with its key, or not at all.
       switch (options.givenKey.key, key) {
       case (nil, nil): break
       case (let storedKey?, let key?): if storedKey != key { throw .wrongKey(place.file) }

@@ -1,5 +1,5 @@
 import Foundation
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderService
 import LarderStorage
@@ -206,7 +206,7 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("the cache is closed, reopened and reset apart from the store")
+  @Test("the cache is closed, reopened and cleared apart from the store")
   func closeReopenReset() async throws {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore()
@@ -366,7 +366,7 @@ struct CacheFileTests {
     #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
   }
 
-  @Test("a cache file can be listed and shown while its store is open, and reset when it is closed")
+  @Test("a cache file can be listed and shown while its store is open, and cleared when it is closed")
   func inspection() async throws {
     let rig = try StoreRig { _ in .ok(#"{"v":1}"#, ["ETag": "\"1\""]) }
     let store = try await rig.openStore()

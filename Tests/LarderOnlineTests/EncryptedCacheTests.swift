@@ -77,7 +77,7 @@ struct EncryptedCacheTests {
     try await store.close()
   }
 
-  @Test("a closed cache opens again with the key of the options and no other, reset or not")
+  @Test("a closed cache opens again with the key of the options and no other, cleared or not")
   func reopening() async throws {
     let store = try store(right)
     try await store.open()
@@ -131,7 +131,7 @@ struct EncryptedCacheTests {
     try await store.close()
   }
 
-  @Test("tools list and show it with the key, and reset it without")
+  @Test("tools list and show it with the key, and clear it without")
   func tools() async throws {
     try await fill(right)
     let path = try rig.cacheFile.path
@@ -150,8 +150,9 @@ struct EncryptedCacheTests {
     func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
   }
 
-  @Test("an encrypted file that a program has open is not reset, whatever its name and key", arguments: [true, false])
-  func resettingOpen(givesKey: Bool) async throws {
+  @Test(
+    "an encrypted file that a program has open is not cleared, whatever its name and key", arguments: [true, false])
+  func clearingOpen(givesKey: Bool) async throws {
     for name in ["store.db", "store.larder-cache"] {
       let path = rig.folder.file(name)
       let database = try await Database.open(
@@ -169,8 +170,8 @@ struct EncryptedCacheTests {
     }
   }
 
-  @Test("what nothing in it says to be a cache's is reset where its name says so, and else stays")
-  func resettingUnknown() async throws {
+  @Test("what nothing in it says to be a cache's is cleared where its name says so, and else stays")
+  func clearingUnknown() async throws {
     for name in ["store.db", "store.larder-cache"] {
       for kind in ["encrypted", "plain", "damaged"] {
         let path = rig.folder.file(name)

@@ -2,7 +2,7 @@ import LarderCore
 import LarderStorage
 
 extension CacheError {
-  /// Converts an error of the database engine for the cache's file.
+  /// Converts an error of the keys or the default location of a cache's folder.
   init(_ error: StorageError, path: String) {
     switch error.category {
     case .full: self = .full(path: path)

@@ -18,7 +18,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case encrypted(path: String)
   /// The file or folder exists and is not encrypted, and a key was given. It is not changed.
   case notEncrypted(path: String)
-  /// Another failure of the disk, the file system or the database engine.
+  /// Another failure of the disk, or the file system.
   case failed(path: String, reason: String)
   /// The entry was removed while its content was read.
   case gone

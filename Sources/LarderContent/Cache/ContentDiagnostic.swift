@@ -14,10 +14,8 @@ package enum ContentDiagnostic: String, DiagnosticName {
   case entryDamaged
   /// Old entries could not be removed; the cache may exceed its limit.
   case evictionFailed
-  /// Leftovers could not be removed; they use disk space until the cache is opened again.
+  /// Leftovers could not be removed; they use disk space until the folder is counted again.
   case cleanUpFailed
-  /// The times of use of some entries could not be written; they may be removed early.
-  case usesNotWritten
 
   package static let module = "LarderContent"
 
@@ -25,7 +23,7 @@ package enum ContentDiagnostic: String, DiagnosticName {
     switch self {
     case .entryDamaged: (.error, ["url"])
     case .cacheReadFailed, .cacheWriteFailed, .cacheUpdateFailed, .cacheRemovalFailed: (.warning, ["url"])
-    case .evictionFailed, .cleanUpFailed, .usesNotWritten: (.warning, ["path"])
+    case .evictionFailed, .cleanUpFailed: (.warning, ["path"])
     }
   }
 
@@ -38,7 +36,6 @@ package enum ContentDiagnostic: String, DiagnosticName {
     case .entryDamaged: "Stored content was damaged"
     case .evictionFailed: "Old entries could not be removed from the cache"
     case .cleanUpFailed: "Leftovers could not be removed from the cache"
-    case .usesNotWritten: "The times of use of entries could not be written"
     }
   }
 }

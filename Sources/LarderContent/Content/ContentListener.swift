@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Receives a query's responses: at most one intermediate response, then either the final one or an error.
 ///

@@ -116,7 +116,7 @@ extension ContentManager {
 
   /// Throws if a response is not a success. The error contains the beginning of its content.
   ///
-  /// - Parameter fields: the query's fields. A partial response that they did not request would be mistaken for the
+  /// - Parameter requestFields: the query's fields. A partial response that they did not request would be mistaken for the
   ///   whole (RFC 9110 §15.3.7).
   func check(_ cachedResponse: CachedResponse, requestFields: HTTPFields) async throws(ContentError) {
     let response = cachedResponse.response

@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 /// Splits a list of directives, `name`, `name=token` or `name="quoted"`, in one pass over its bytes (RFC 9111 §5.2).
 ///

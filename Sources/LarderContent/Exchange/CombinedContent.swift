@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// Combines stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).

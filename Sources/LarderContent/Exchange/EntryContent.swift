@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// Reads pieces of an entry's content one after another, some bytes at a time.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Allows one task at a time to work on the data under a key. Other tasks wait in their order, without blocking a
 /// thread.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// The callers that have stored responses. When one of them changes a resource, the responses of all callers can be

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 package import LarderHTTP
 import LarderStorage
 

@@ -10,7 +10,7 @@ import LarderStorage
 enum FolderFailure {
   /// - Parameters:
   ///   - path: the file or folder that was to be used.
-  ///   - what: what could not be done with it, as a clause without a full stop.
+  ///   - action: what could not be done with it, as a clause without a full stop.
   static func error(_ path: String, _ action: String, _ error: any Error) -> StorageError {
     .cannotOpen(path, "\(action): \(reason(path, error)).")
   }

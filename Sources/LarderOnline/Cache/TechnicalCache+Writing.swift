@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderStorage
 
@@ -20,8 +20,8 @@ extension TechnicalCache {
       database.whereWriting { [self] turn in
         writePending(turn)
       } afterwards: { [report] written in
-        for diagnostic in written.diagnostics { report(diagnostic) }
         for (pendingWrite, error) in written.results { pendingWrite.done.resume(returning: error) }
+        for diagnostic in written.diagnostics { report(diagnostic) }
       }
     }
   }

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderService
 import LarderStorage
@@ -131,7 +131,8 @@ final class TechnicalCache: Sendable {
         return nil
       } catch { return error }
     } afterwards: { [report] error in
-      if let error { report(.cacheWriteFailed(urls: [], error)) }
+      guard let error, error.category != .closed, error.category != .suspended else { return }
+      report(.cacheWriteFailed(urls: [], error))
     }
   }
 

@@ -8,7 +8,7 @@ package import LarderStorage
   package import Foundation
 #endif
 
-/// A technical cache's file as tools see it, to list, show or reset it. A store may have the file open at the same
+/// A technical cache's file as tools see it, to list, show or clear it. A store may have the file open at the same
 /// time.
 package struct TechnicalCacheFile: Sendable {
   /// The file's path.

@@ -9,13 +9,13 @@ package enum OnlineDiagnostic: String, DiagnosticName {
   case cacheReadFailed
   /// The cache could not be changed; the caller received the response all the same.
   case cacheWriteFailed
-  /// A cached response was damaged on the disk, and was removed.
+  /// A cached response was damaged on the disk; it is removed if that is possible.
   case entryDamaged
   /// A response is larger than the cache's size limit, and was not cached.
   case entryTooLarge
   /// The cache exceeded its size limit; the least recently used responses were removed.
   case cacheCleanedUp
-  /// The cached metadata could not be read; it is downloaded again.
+  /// The cached metadata could not be read; it is downloaded again if the network may be used.
   case metadataUnreadable
   /// The service rejects conditions inside batches; they are left out until the store is closed.
   case batchConditionsRejected
@@ -52,13 +52,14 @@ extension LarderDiagnostic {
 
   static func cacheWriteFailed(urls: [String], _ error: StorageError) -> LarderDiagnostic {
     LarderDiagnostic(
-      OnlineDiagnostic.cacheWriteFailed, "A response could not be stored: \(error)", ["urls": list(urls)], error: error)
+      OnlineDiagnostic.cacheWriteFailed, "The cache could not be changed: \(error)", ["urls": list(urls)], error: error)
   }
 
   static func entryDamaged(url: String) -> LarderDiagnostic {
     let url = LarderDiagnostic.url(url)
     return LarderDiagnostic(
-      OnlineDiagnostic.entryDamaged, "The stored response of \(url) was damaged, and was removed.", ["url": url])
+      OnlineDiagnostic.entryDamaged, "The stored response of \(url) was damaged; it is removed if that is possible.",
+      ["url": url])
   }
 
   static func entryTooLarge(url: String, bytes: Int) -> LarderDiagnostic {

@@ -105,8 +105,7 @@ struct SharedFolderTests {
     for key in 0..<20 { try await pair.other.store(Self.entry("\(key)"), forKey: "other \(key)") }
     let left = (0..<200).count { pair.mine.entryAtHand(forKey: "mine \($0)") != nil }
     print("\(left) of 200 entries are at hand after 20 others were stored")
-    // About 45 of 200 share their part with a later entry. In an encrypted database nothing tells of keys: all entries are
-    // compared once.
+    // About 45 of 200 share their part with a later entry.
     #expect(left > 120)
     for key in 0..<200 { #expect(try await Self.text(pair.mine.entry(forKey: "mine \(key)")) == "\(key)") }
     #expect((0..<200).allSatisfy { pair.mine.entryAtHand(forKey: "mine \($0)") != nil })

@@ -128,13 +128,45 @@ struct FileCacheTests {
     await #expect(throws: CacheError.tooLarge(limit: 100_000)) {
       _ = try await writer.commit(FileCacheRig.metadata(), forKey: "k")
     }
+    let small = try #require(try await cache.entry(forKey: "small"))
+    await #expect(throws: CacheError.tooLarge(limit: 100_000)) {
+      let note = String(repeating: "n", count: 100_000)
+      try await cache.update(small, to: FileCacheRig.metadata("https://example.com/a", note), forKey: "small")
+    }
     #expect(try await cache.whole("small")?.bytes == FileCacheRig.bytes(50))
+    #expect(try await cache.whole("small")?.metadata == small.metadata)
     #expect(try await cache.entry(forKey: "k") == nil)
     #expect(try cache.usedBytes == rig.bytesOnDisk)
     let key = String(repeating: "k", count: 17_000_000)
     await #expect(throws: CacheError.tooLarge(limit: 16_777_216)) {
       try await rig.open().store(FileCacheRig.entry(1), forKey: key)
     }
+  }
+
+  @Test("have files and folders that only their owner can read")
+  func permissions() async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    for length in [50, 300_000] { try await cache.store(FileCacheRig.entry(length), forKey: "\(length)") }
+    let names = try #require(FileManager.default.subpaths(atPath: rig.path))
+    #expect(names.count > 5)
+    for name in names + [""] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: rig.path + "/" + name)
+      let mode = try #require(attributes[.posixPermissions] as? NSNumber).intValue
+      #expect(mode & 0o077 == 0, "\(name) has the permissions \(String(mode, radix: 8))")
+    }
+  }
+
+  @Test("are not opened through a link in the place of the state file")
+  func plantedState() async throws {
+    let rig = try FileCacheRig()
+    try await rig.open().close()
+    try rig.folder.write(Array("a file of another program".utf8), to: "victim")
+    try FileManager.default.removeItem(atPath: rig.path + "/larder.state")
+    try FileManager.default.createSymbolicLink(
+      atPath: rig.path + "/larder.state", withDestinationPath: rig.folder.file("victim"))
+    #expect(throws: CacheError.self) { _ = try rig.open() }
+    #expect(try String(contentsOfFile: rig.folder.file("victim"), encoding: .utf8) == "a file of another program")
   }
 
   @Test("of a closed cache stay readable where they are held; every call throws closed")

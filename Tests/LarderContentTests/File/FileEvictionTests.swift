@@ -1,6 +1,6 @@
 import Foundation
 import LarderContent
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderTestSupport
 import Synchronization

@@ -1,5 +1,5 @@
 import Foundation
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderService
@@ -22,6 +22,30 @@ struct DiagnosticTests {
     #expect(rejection.fields == ["definingQuery": "accounts", "status": "400", "options": "$count"])
     #expect(rejection.message == "Defining query 'accounts': The service rejects $count (HTTP 400).")
     try await store.close()
+  }
+
+  @Test(
+    "Each remark of a download is a diagnostic with its name and the query",
+    arguments: [
+      (.resumed(.whole, pages: 2, rows: 5), "downloadResumed"), (.stagingTooOld, "stagingTooOld"),
+      (.deltaExpired(status: 410), "deltaExpired"),
+      (.deltaUnusable(OfflineODataError(.malformedAnswer)), "deltaUnusable"),
+      (.deltaIncomplete, "deltaIncomplete"), (.countsDiffer(service: 1, storeCount: 2), "countsDiffer"),
+      (.optionsRejected(status: 400, tracking: true, count: false), "optionsRejected"),
+      (.pageRejected(status: 400), "pageRejected"), (.preferencesRejected(status: 400), "preferencesRejected"),
+      (.pagesExpired(status: 404), "pageExpired"), (.pageUnusable(OfflineODataError(.malformedAnswer)), "pageUnusable"),
+      (.rowsMoved, "rowsMoved"), (.unstable(count: 1, rows: 2), "countUnreliable"),
+      (.windows(size: 5), "pagesRequested"),
+      (.windowsIgnored, "pagingIgnored"), (.containerDeleted, "containerDeleted"),
+      (.fineValues(first: "Orders(1)/At", count: 3), "valuesTooPrecise"),
+      (.pendingRowsChanged(2), "pendingRowsChanged"),
+    ] as [(DownloadNote, String)])
+  func remarks(note: DownloadNote, name: String) throws {
+    let diagnostic = note.diagnostic(of: "orders")
+    #expect(diagnostic.name == name && diagnostic.fields["definingQuery"] == "orders")
+    #expect(diagnostic.message.hasPrefix("Defining query 'orders': "))
+    let form = try #require(OfflineDiagnostic(rawValue: name)).form
+    #expect(diagnostic.level == form.level && Set(diagnostic.fields.keys).isSubset(of: form.fields))
   }
 
   @Test("An event log that cannot be written is reported, and the download succeeds")

@@ -25,18 +25,22 @@ extension CacheFolder {
     guard isEvicting.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
       return false
     }
-    defer { isEvicting.store(false, ordering: .releasing) }
-    do throws(CacheError) {
-      let name = try name(of: storedKey)
-      if try removeOldest(usage.shelves, besides: name) > 0 { return true }
-      // Nothing was removed, so the numbers are wrong, or all remaining entries were used in the meantime.
-      for shelf in 0..<EntryName.shelves { try recount(shelf) }
-      guard let now = try? self.usage(), now.bytes > limit else { return false }
-      return try removeOldest(now.shelves, besides: name) > 0
-    } catch {
+    let removed = Result { () throws(CacheError) in try removeOldest(keeping: storedKey, usage.shelves) }
+    // Before the report: other threads must not wait for a user's code.
+    isEvicting.store(false, ordering: .releasing)
+    do throws(CacheError) { return try removed.get() } catch {
       report(.evictionFailed, error)
       return false
     }
+  }
+
+  private func removeOldest(keeping storedKey: String, _ shelves: [ShelfUsage?]) throws(CacheError) -> Bool {
+    let name = try name(of: storedKey)
+    if try removeOldest(shelves, besides: name) > 0 { return true }
+    // Nothing was removed, so the numbers are wrong, or all remaining entries were used in the meantime.
+    for shelf in 0..<EntryName.shelves { try recount(shelf) }
+    guard let now = try? self.usage(), now.bytes > limit else { return false }
+    return try removeOldest(now.shelves, besides: name) > 0
   }
 
   /// Removes the oldest entries of a sample. Returns the number of bytes that this freed.

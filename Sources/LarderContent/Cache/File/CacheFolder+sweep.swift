@@ -14,10 +14,12 @@ extension CacheFolder {
   /// Clears up after processes that have died, then deletes discarded files.
   func sweep() throws(CacheError) {
     guard session != nil else { return }
+    let (dead, shelves): ([DeadSession], [ShelfUsage?])
+    do throws(Errno) { (dead, shelves) = try (deadSessions(), usage().shelves) } catch {
+      throw error.cacheError(path)
+    }
+    if !dead.isEmpty || shelves.contains(nil) { try countAll() }
     do throws(Errno) {
-      let dead = try deadSessions()
-      let shelves = try usage().shelves
-      if !dead.isEmpty || shelves.contains(nil) { try countAll() }
       for session in dead {
         if isStopped { return }
         discard(FolderNames.temporary + "/" + session.name)
@@ -53,13 +55,10 @@ extension CacheFolder {
   }
 
   /// Counts every shelf. Stops early if the cache is closed, and then throws, so that the next opening counts again.
-  private func countAll() throws(Errno) {
+  private func countAll() throws(CacheError) {
     for shelf in 0..<EntryName.shelves {
-      if isStopped { throw Errno(ECANCELED) }
-      do throws(CacheError) { try recount(shelf) } catch {
-        report(.cleanUpFailed, error)
-        throw Errno(EIO)
-      }
+      if isStopped { throw Errno(ECANCELED).cacheError(path) }
+      try recount(shelf)
     }
   }
 

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 #if canImport(Glibc)
   import Glibc
@@ -36,8 +36,11 @@ extension CacheFolder {
     return try SealedEntry.bytes(name, key: key, metadata: metadata, length: length, body: body, keys)
   }
 
-  /// Writes an entry's file and makes it visible, together with its content file if there is one.
-  func publish(_ name: EntryName, _ bytes: [UInt8], blob: PendingContentFile? = nil) throws(CacheError) {
+  /// Writes an entry's file and makes it visible, together with its content file if there is one. Returns why the content
+  /// of the previous entry could not be removed, for ``report(_:_:)``; nil if it was removed, or there was none.
+  func publish(
+    _ name: EntryName, _ bytes: [UInt8], blob: PendingContentFile? = nil
+  ) throws(CacheError) -> CacheError? {
     let session = try writable()
     let total = bytes.count + (blob?.length ?? 0)
     guard total <= limit else { throw CacheError.tooLarge(limit: limit) }
@@ -47,8 +50,8 @@ extension CacheFolder {
       let leftover = try changing(name) { () throws(CacheError) in
         try replace(name, by: file, bytes.count, blob, session)
       }
-      if let leftover { report(.cleanUpFailed, leftover) }
       if synchronizes { try syncShelf(name) }
+      return leftover
     } catch {
       session.remove(file.name)
       throw error
@@ -216,6 +219,9 @@ extension CacheFolder {
         (try? shelfKind(name.shelf)) == .folder
       else { return }
       let bytes = try bytes(name, key, metadata, length: old.length, old.body)
+      guard bytes.count + (old.head.header.blob == nil ? 0 : old.length) <= limit else {
+        throw CacheError.tooLarge(limit: limit)
+      }
       let file = try write(bytes, session)
       do throws(Errno) {
         try change(name.shelf, bytes: bytes.count, entries: 0)

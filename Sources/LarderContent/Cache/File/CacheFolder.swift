@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 import Synchronization
 
@@ -364,9 +364,12 @@ final class CacheFolder: Sendable {
   /// The full path of a file in the folder, for messages.
   func fullPath(_ below: String) -> String { path + "/" + below }
 
-  /// Reports an error that no call can throw. Call it without the folder's lock.
+  /// Reports an error that no call can throw; work that a suspension ended is none. Call it without the folder's lock.
   func report(_ name: ContentDiagnostic, _ error: CacheError) {
-    LarderDiagnostic.failed(name, path: path, error).report(to: onDiagnostic)
+    switch error {
+    case .closed, .suspended: return
+    default: LarderDiagnostic.failed(name, path: path, error).report(to: onDiagnostic)
+    }
   }
 
   /// The age at which a recorded use is renewed: a sixteenth of the time that entries stay.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The head of an entry's file as it was read before, in parsed form.
 ///

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 /// The name of a key's entry: 128 bits computed from the key with the folder's seed, so that names cannot be predicted.

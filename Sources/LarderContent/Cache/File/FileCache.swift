@@ -1,5 +1,5 @@
 import Dispatch
-public import LarderCore
+@_spi(Stores) public import LarderCore
 public import LarderStorage
 import Synchronization
 
@@ -149,11 +149,12 @@ public final class FileCache: Cache, SharedCache {
       guard content.count == entry.length else {
         throw CacheError.failed(path: path, reason: "The entry's content is shorter than its length.")
       }
-      try await folder.unlessStopped { () throws(CacheError) in
+      let leftover = try await folder.unlessStopped { () throws(CacheError) in
         let name = try folder.name(of: key)
         let bytes = try folder.bytes(name, key, entry.metadata, length: entry.length, .inline(content))
-        try folder.publish(name, bytes)
+        return try folder.publish(name, bytes)
       }
+      if let leftover { folder.report(.cleanUpFailed, leftover) }
       while folder.evict(keeping: key) { await Task.yield() }
       return
     }

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 import Synchronization
 
@@ -158,13 +158,17 @@ final class FileCacheWriter: CacheWriter {
   }
 
   func commit(_ metadata: CacheMetadata, forKey key: String) async throws(CacheError) -> CacheEntry {
-    let entry = try finish(metadata, key)
+    let (entry, leftover) = try finish(metadata, key)
+    if let leftover { folder.report(.cleanUpFailed, leftover) }
     while folder.evict(keeping: key) { await Task.yield() }
     return entry
   }
 
-  private func finish(_ metadata: CacheMetadata, _ key: String) throws(CacheError) -> CacheEntry {
-    try state.run { (state) throws(CacheError) -> CacheEntry in
+  /// An entry, and why the content of the previous one could not be removed.
+  private typealias Published = (entry: CacheEntry, leftover: CacheError?)
+
+  private func finish(_ metadata: CacheMetadata, _ key: String) throws(CacheError) -> Published {
+    try state.run { (state) throws(CacheError) -> Published in
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
@@ -172,9 +176,9 @@ final class FileCacheWriter: CacheWriter {
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }
-        let entry = try publish(metadata, key, &state)
+        let published = try publish(metadata, key, &state)
         state.phase = .committed
-        return entry
+        return published
       } catch {
         let error = folder.stopError ?? error
         state.phase = .failed(error)
@@ -183,13 +187,12 @@ final class FileCacheWriter: CacheWriter {
     }
   }
 
-  private func publish(_ metadata: CacheMetadata, _ key: String, _ state: inout State) throws(CacheError) -> CacheEntry
-  {
+  private func publish(_ metadata: CacheMetadata, _ key: String, _ state: inout State) throws(CacheError) -> Published {
     let name = try folder.name(of: key)
     guard state.file != nil else {
       let bytes = try folder.bytes(name, key, metadata, length: state.pending.count, .inline(state.pending))
-      try folder.publish(name, bytes)
-      return CacheEntry(metadata: metadata, bytes: state.pending, tier: .disk)
+      let leftover = try folder.publish(name, bytes)
+      return (CacheEntry(metadata: metadata, bytes: state.pending, tier: .disk), leftover)
     }
     if !state.pending.isEmpty {
       try write(state.pending, &state)
@@ -200,11 +203,12 @@ final class FileCacheWriter: CacheWriter {
     if folder.synchronizes {
       do throws(Errno) { try folder.disk.sync(file.descriptor.number) } catch { throw error.cacheError(folder.path) }
     }
-    try folder.publish(name, bytes, blob: PendingContentFile(file: file, id: state.id, length: state.written))
+    let leftover = try folder.publish(
+      name, bytes, blob: PendingContentFile(file: file, id: state.id, length: state.written))
     let blob = BlobFile(
       file.descriptor, disk: folder.disk, path: folder.fullPath(state.id.path(of: name)), id: state.id,
       length: state.written, marks: state.marks, keys: folder.keys,
       onDamage: { [folder, id = state.id] in folder.drop(name, blob: id) })
-    return CacheEntry(metadata: metadata, file: blob)
+    return (CacheEntry(metadata: metadata, file: blob), leftover)
   }
 }

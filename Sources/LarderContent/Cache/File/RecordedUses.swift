@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The recorded last uses of some thousand entries, so that a hit of one of them need not read it from the file.
 struct RecordedUses: ~Copyable, Sendable {

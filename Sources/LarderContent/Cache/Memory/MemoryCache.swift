@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 @_spi(Stores) import LarderStorage
 
 /// Stores the most recently used responses in memory, up to a number of bytes.

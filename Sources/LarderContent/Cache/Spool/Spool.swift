@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Content that grows: in memory at first, and past a limit in a temporary file, except for the last part of a chunk.
 ///

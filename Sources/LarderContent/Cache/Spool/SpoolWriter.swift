@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The writer for caches without a writer of their own: collects the content and stores it at the end.
 final class SpoolWriter: CacheWriter {

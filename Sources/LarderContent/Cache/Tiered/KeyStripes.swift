@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Allows one change at a time under a key, and lets readers detect changes in the meantime.
 ///

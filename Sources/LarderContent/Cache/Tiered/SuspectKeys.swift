@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import Synchronization
 
 /// Keys under which a tier may hold an outdated entry, because replacing or removing it failed.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Writes into the second of two caches, and holds small content for the first.
 ///
