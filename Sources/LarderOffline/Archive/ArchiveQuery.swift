@@ -39,8 +39,7 @@ extension OpenStore {
       ? binder(snapshot.plan)
       : ODataBinder(model: snapshot.plan.model, options: ODataBinderOptions(version: planned.model.version))
     let words = AffectedOptions(binder: binder, text: text)
-    writer.sources = try ArchiveQuery(store: self, snapshot: snapshot).sources(
-      planned, set, words)
+    writer.sources = try ArchiveQuery(store: self, snapshot: snapshot).sources(planned, set, words)
     let readPlan = try writer.plan(bound)
     var reads: Set<Int> = set == .log ? [] : [ReplicaChanges.requests]
     if expandsAffected { reads.formUnion(snapshot.plan.tables.indices) }
@@ -84,8 +83,9 @@ extension OpenStore {
     guard let path = try rows.path(of: entity, cells) else {
       throw OfflineODataError.unsupported("an entity that is in no entity set, by its path")
     }
-    var query = try make(
-      path + rest, snapshot, QueryVariant(isPaged: variant.isPaged, showsMarks: variant.showsMarks))
+    var variant = variant
+    variant.localRowsOnly = false
+    var query = try make(path + rest, snapshot, variant)
     query.alsoReads = reads
     return query
   }

@@ -8,8 +8,7 @@ extension OpenStore {
   /// Puts one request of the archive, or all of them for nil, back into the queue. Returns how many requests are
   /// pending again.
   func retry(_ id: Int64?) async throws(OfflineODataError) -> Int {
-    try await write { snapshot in
-      var rows = LocalRows(snapshot)
+    try await changeRows { rows in
       let entry = try id.map { (id) throws(StorageError) in try rows.queue.entry(id) } ?? nil
       if let entry, entry.isNoticed {
         guard entry.failure?.theirs != nil else {
@@ -17,33 +16,27 @@ extension OpenStore {
             .entityNotFound, "the entity of request \(entry.id) no longer exists at the service: undo the change")
         }
         try rows.settle(entry)
-        try rows.finish()
         return 1
       }
       if let id, ![.archived, .held].contains(entry?.state) {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
-      let count = try rows.requeue(id.map { [$0] }).count
-      try rows.finish()
-      return count
+      return try rows.requeue(id.map { [$0] }).count
     }
   }
 
   /// Puts a rejected creation back into the queue as another request. Returns how many requests are pending again.
   func retry(_ id: Int64, as repair: OfflineODataRepair) async throws(OfflineODataError) -> Int {
-    try await write { [self] snapshot in
-      var rows = LocalRows(snapshot)
+    try await changeRows { [self] rows in
       guard let entry = try rows.queue.entry(id), [.archived, .held].contains(entry.state) else {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
-      let creation = try RejectedCreation(entry, changing(snapshot.plan))
+      let creation = try RejectedCreation(entry, changing(rows.plan))
       switch repair {
       case .update: try creation.becomeUpdate(&rows)
       case .key(let key): try creation.setKey(key, &rows)
       }
-      let count = try rows.requeue([id]).count
-      try rows.finish()
-      return count
+      return try rows.requeue([id]).count
     }
   }
 

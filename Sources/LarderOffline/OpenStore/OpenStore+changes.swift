@@ -174,6 +174,18 @@ extension OpenStore {
 
   // MARK: Transactions
 
+  /// Changes rows and their pending changes in a write transaction, then folds the rows that `body` has touched.
+  func changeRows<Value: Sendable>(
+    _ body: @escaping @Sendable (inout LocalRows) throws -> Value
+  ) async throws(OfflineODataError) -> Value {
+    try await write { snapshot in
+      var rows = LocalRows(snapshot)
+      let value = try body(&rows)
+      try rows.finish()
+      return value
+    }
+  }
+
   /// Runs `body` in a write transaction. Errors of any kind are passed on and roll it back.
   ///
   /// - Parameter isShort: whether it takes so little time that it may run on the caller's thread.

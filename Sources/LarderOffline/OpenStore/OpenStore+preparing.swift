@@ -59,6 +59,13 @@ extension OpenStore {
       heads: query.heads, alsoReads: query.alsoReads)
   }
 
+  /// The plan of a query, in a transaction of its own.
+  func plan(of text: String, localRowsOnly: Bool = false) async throws(OfflineODataError) -> ReadPlan {
+    try await read { [self] snapshot in
+      try preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly)).plan
+    }
+  }
+
   /// Binds and plans a query for the state that a transaction sees. The result is cached for the next use.
   func preparedQuery(
     _ text: String, _ snapshot: ReplicaSnapshot, _ variant: QueryVariant = QueryVariant()

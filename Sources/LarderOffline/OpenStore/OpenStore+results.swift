@@ -65,10 +65,7 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) {
     guard OpenStore.containsSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
-    let unindexed = try await read { [self] snapshot in
-      try preparedQuery(text, snapshot, QueryVariant(localRowsOnly: options.localRowsOnly)).plan
-        .unindexed
-    }
+    let unindexed = try await plan(of: text, localRowsOnly: options.localRowsOnly).unindexed
     guard !unindexed.isEmpty else { return }
     do throws(StorageError) { try await replica.prepareSearch(unindexed) } catch { throw OfflineODataError(error) }
   }

@@ -128,33 +128,21 @@ extension OfflineODataProvider {
     let store = try openStore()
     try store.checkWritable()
     let name = try await store.streamName(path)
-    let text = try store.relative(path)
-    let source = try await store.read { snapshot in
-      try store.preparedQuery(text, snapshot).plan.content.mediaTable?.name
-    }
-    let missingStream = StreamDownload.MissingStream(name: name, source: source ?? "", path: path)
+    let source = try await store.plan(of: store.relative(path)).content.mediaTable?.name ?? ""
+    let missingStream = StreamDownload.MissingStream(name: name, source: source, path: path)
     _ = try await translated { try await StreamDownload(store: store).fetch(missingStream) }
   }
 
   /// Whether a path names the bytes of a media entity or stream property.
   package func namesMedia(_ path: String, localRowsOnly: Bool = false) async throws -> Bool {
     let store = try openStore()
-    let text = try store.relative(path)
-    return try await store.read { snapshot in
-      try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
-        .mediaTable
-        != nil
-    }
+    return try await store.plan(of: store.relative(path), localRowsOnly: localRowsOnly).content.mediaTable != nil
   }
 
   /// The names of the columns of a result, as far as the model declares them; empty for a result without rows.
   package func columnNames(_ path: String, localRowsOnly: Bool = false) async throws -> [String] {
     let store = try openStore()
-    let text = try store.relative(path)
-    return try await store.read { snapshot in
-      try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
-        .columnNames
-    }
+    return try await store.plan(of: store.relative(path), localRowsOnly: localRowsOnly).content.columnNames
   }
 
   /// The SQL of a query, and SQLite's query plan, for diagnosis.

@@ -86,27 +86,28 @@ final class StagedDelta: Sendable {
     let unreadable = Locked<(any Error & Sendable)?>(nil)
     do {
       return try await replica.write { [self] (snapshot) throws(StorageError) in
+        let connection = snapshot.connection
         var local = LocalRows(snapshot)
         let unfolded = try local.unfold()
         let deleted = try local.showDeleted()
-        var writer = try DeltaWriter(snapshot.plan, query, table, places, snapshot.connection)
-        for reference in deleted { try writer.delete(reference, snapshot.connection) }
-        for reference in try UploadedRows(snapshot.connection).moved() { writer.release(moved: reference) }
-        do { try read(snapshot.plan, snapshot.connection, &writer) } catch let error as StorageError {
+        var writer = try DeltaWriter(snapshot.plan, query, table, places, connection)
+        for reference in deleted { try writer.delete(reference, connection) }
+        for reference in try UploadedRows(connection).moved() { writer.release(moved: reference) }
+        do { try read(snapshot.plan, connection, &writer) } catch let error as StorageError {
           throw error
         } catch {
           unreadable.withLock { $0 = error }
-          throw .givenUp(snapshot.connection.file ?? "")
+          throw .givenUp(connection.file ?? "")
         }
-        var outcome = try writer.finish(snapshot.connection)
+        var outcome = try writer.finish(connection)
         outcome.conflicts = try local.refold(unfolded, writer.registry)
         outcome.noticed = local.noticed
         outcome.changed.formUnion(local.changed)
         for (table, rows) in writer.upserted {
-          try marks.mark(rows, of: snapshot.plan.tables[table], snapshot.connection)
+          try marks.mark(rows, of: snapshot.plan.tables[table], connection)
         }
-        try marks.mark(local.upserted, in: snapshot.plan, snapshot.connection)
-        try ending.write(query, snapshot.connection)
+        try marks.mark(local.upserted, in: snapshot.plan, connection)
+        try ending.write(query, connection)
         try StagedTables.drop(query: query, snapshot)
         return outcome
       }

@@ -19,15 +19,13 @@ extension OpenStore {
       }
     }
     if !uncertain.isEmpty { try await resolve(uncertain) }
-    return try await write { snapshot in
-      var rows = LocalRows(snapshot)
+    return try await changeRows { rows in
       let ids = try choose(rows)
       for id in try rows.queue.withDependents(ids) where try rows.queue.entry(id)?.state == .sent {
         throw OfflineODataError(.changesPending, "request \(id) is being sent")
       }
       let undone = try rows.undo(ids)
       try rows.release()
-      try rows.finish()
       return undone.count
     }
   }

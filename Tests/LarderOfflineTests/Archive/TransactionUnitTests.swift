@@ -147,11 +147,9 @@ struct TransactionUnitTests {
   func unfitting(id: Int64) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
-    try await rig.open.write { snapshot in
-      try snapshot.connection.run("UPDATE larder_effect SET name = 'Gone' WHERE request = ?1", .integer(id))
-      var rows = LocalRows(snapshot)
+    try await rig.open.changeRows { rows in
+      try rows.connection.run("UPDATE larder_effect SET name = 'Gone' WHERE request = ?1", .integer(id))
       try rows.fitEffects()
-      try rows.finish()
     }
     #expect(try await rig.queue == (id == 1 ? ["1|2", "2|3"] : ["1|3", "2|2"]))
   }

@@ -23,10 +23,11 @@ final class ReplicaRig: Sendable {
 
   func makeTables() async throws {
     try await replica.write { (snapshot) throws(StorageError) in
-      var registry = try ReplicaRegistry(snapshot.plan, snapshot.connection)
-      for table in snapshot.plan.tables { _ = try registry.make(table: table.number, snapshot.connection) }
-      for link in snapshot.plan.links { _ = try registry.make(links: link.number, snapshot.connection) }
-      try snapshot.connection.countVersionUp()
+      let connection = snapshot.connection
+      var registry = try ReplicaRegistry(snapshot.plan, connection)
+      for table in snapshot.plan.tables { _ = try registry.make(table: table.number, connection) }
+      for link in snapshot.plan.links { _ = try registry.make(links: link.number, connection) }
+      try connection.countVersionUp()
     }
   }
 

@@ -85,12 +85,7 @@ final class UploadRig: Sendable {
   func record(
     _ request: QueuedRequest, _ effects: [Effect], unit: Int64? = nil, after: Set<Int64> = []
   ) async throws -> Int64 {
-    try await open.write { snapshot in
-      var rows = LocalRows(snapshot)
-      let id = try rows.record(request, unit: unit, effects: effects, after: after)
-      _ = try rows.finish()
-      return id
-    }
+    try await open.changeRows { rows in try rows.record(request, unit: unit, effects: effects, after: after) }
   }
 
   // MARK: Changes
@@ -140,11 +135,10 @@ final class UploadRig: Sendable {
   /// Makes orders 1 to `count` in one transaction of the file; they are uploaded apart, each behind the one before where
   /// they are a chain.
   func createMany(_ count: Int, isChain: Bool = false) async throws {
-    try await open.write { snapshot in
+    try await open.changeRows { rows in
       var last: Int64?
-      var rows = LocalRows(snapshot)
       for key in 1...count {
-        let row = RowReference("Orders", try snapshot.connection.takeIdentities(1))
+        let row = RowReference("Orders", try rows.connection.takeIdentities(1))
         var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
         request.entity = row
         let values = [
@@ -157,7 +151,6 @@ final class UploadRig: Sendable {
           request, effects: [Effect(.insert, "Orders", row.row, cells: cells)],
           after: Set([last].compactMap { isChain ? $0 : nil }))
       }
-      _ = try rows.finish()
     }
   }
 

@@ -10,21 +10,22 @@ extension Replica {
   @discardableResult
   func addIndex(on table: String, _ paths: [String]) async throws(StorageError) -> Bool {
     try await write { (snapshot) throws(StorageError) in
+      let connection = snapshot.connection
       guard let table = snapshot.plan.table(table), !paths.isEmpty else { return false }
       let columns = paths.map { table.column($0.split(separator: "/").map(String.init)) }
       guard columns.allSatisfy({ $0?.storage.isComparable ?? false }) else { return false }
-      try snapshot.connection.run(
+      try connection.run(
         "INSERT OR IGNORE INTO larder_index(name, paths) VALUES(?1, ?2)", .text(table.name),
         .text(paths.joined(separator: ",")))
-      guard snapshot.connection.changes > 0 else { return true }
-      let registry = try ReplicaRegistry(snapshot.plan, snapshot.connection)
+      guard connection.changes > 0 else { return true }
+      let registry = try ReplicaRegistry(snapshot.plan, connection)
       guard let entry = registry.entities[table.number] else { return true }
       // Later generations have the index from the beginning, with another name.
       let physical = ReplicaRegistry.name("e", entry)
       var number = 0
-      while try snapshot.connection.hasIndex("\(physical)_a\(number)") { number += 1 }
+      while try connection.hasIndex("\(physical)_a\(number)") { number += 1 }
       let names = columns.compactMap { $0?.name }
-      try snapshot.connection.run(
+      try connection.run(
         "CREATE INDEX \(TableDDL.quoted("\(physical)_a\(number)")) ON \(TableDDL.quoted(physical))(\(TableDDL.list(names)))"
       )
       return true

@@ -53,9 +53,10 @@ extension Replica {
   /// Adds a defining query. A query with this name and another URL is changed, and its next download reads everything.
   func addQuery(_ name: String, url: String, streams: Bool) async throws(StorageError) -> DefiningQueryRow {
     try await write { (snapshot) throws(StorageError) in
-      try snapshot.connection.keepFormerQuery(of: name, before: url)
-      try snapshot.connection.countVersionUp()
-      try snapshot.connection.run(
+      let connection = snapshot.connection
+      try connection.keepFormerQuery(of: name, before: url)
+      try connection.countVersionUp()
+      try connection.run(
         """
         INSERT INTO larder_query(name, url, streams) VALUES(?1, ?2, ?3) ON CONFLICT(name) DO UPDATE SET
           delta_link = CASE WHEN url IS excluded.url AND streams IS excluded.streams THEN delta_link END,
@@ -63,10 +64,10 @@ extension Replica {
           last_modified = CASE WHEN url IS excluded.url AND streams IS excluded.streams THEN last_modified END,
           facts = CASE WHEN url IS excluded.url THEN facts END, url = excluded.url, streams = excluded.streams
         """, .text(name), .text(url), .integer(streams ? 1 : 0))
-      let row = try snapshot.connection.first(
+      let row = try connection.first(
         "SELECT \(DefiningQueryRow.columns) FROM larder_query WHERE name = ?1", .text(name)
       ) { (row) throws(StorageError) in try DefiningQueryRow(row) }
-      guard let row else { throw .givenUp(snapshot.connection.file ?? "") }
+      guard let row else { throw .givenUp(connection.file ?? "") }
       return row
     }
   }
@@ -103,64 +104,64 @@ extension Replica {
   func removeQuery(_ name: String) async throws(StorageError) {
     guard let query = try await query(name) else { return }
     try await write { (snapshot) throws(StorageError) in
+      let connection = snapshot.connection
       try StagedTables.drop(query: query.id, snapshot)
-      var registry = try ReplicaRegistry(snapshot.plan, snapshot.connection)
-      let names = try snapshot.connection.rows(
-        "SELECT name, bit FROM larder_membership WHERE query = ?1", .integer(query.id)
-      ) {
+      var registry = try ReplicaRegistry(snapshot.plan, connection)
+      let names = try connection.rows("SELECT name, bit FROM larder_membership WHERE query = ?1", .integer(query.id)) {
         (row) throws(StorageError) in (try row.text(0), try row.int64(1))
       }
-      try snapshot.connection.run("DELETE FROM larder_membership WHERE query = ?1", .integer(query.id))
-      try snapshot.connection.run("DELETE FROM larder_query WHERE id = ?1", .integer(query.id))
-      try snapshot.connection.forgetFormerQuery(of: query.id)
+      try connection.run("DELETE FROM larder_membership WHERE query = ?1", .integer(query.id))
+      try connection.run("DELETE FROM larder_query WHERE id = ?1", .integer(query.id))
+      try connection.forgetFormerQuery(of: query.id)
       for (name, bit) in names {
         guard let table = snapshot.plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
-        let isPending = try snapshot.connection.first(
+        let isPending = try connection.first(
           """
           SELECT 1 FROM \(physical) WHERE "@state" <> 0 OR "@id" IN (\(Connection.namedRows))
           UNION ALL SELECT 1 FROM larder_base WHERE name = ?1 LIMIT 1
           """,
           .text(name)
         ) { (_) throws(StorageError) in true }
-        if try snapshot.connection.bits(in: name) == 0, isPending == nil {
+        if try connection.bits(in: name) == 0, isPending == nil {
           // No other query has rows in the table: it is dropped now and emptied later.
-          try registry.drop(table: table.number, snapshot.connection)
+          try registry.drop(table: table.number, connection)
           continue
         }
-        try snapshot.connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
-        try snapshot.connection.run(
+        try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
+        try connection.run(
           "DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0 AND \"@id\" NOT IN (\(Connection.namedRows))"
         )
         // The stored server's image of rows with pending changes contains the bit too.
-        try snapshot.connection.run(
+        try connection.run(
           """
           UPDATE larder_base SET cells = json_set(cells, '$."@queries"', json_extract(cells, '$."@queries"') & ~?1)
             WHERE name = ?2 AND json_extract(cells, '$."@queries"') & ?1 <> 0
           """, .integer(1 << bit), .text(name))
-        try registry.forgetSearch(table: table.number, snapshot.connection)
+        try registry.forgetSearch(table: table.number, connection)
       }
-      try snapshot.connection.countVersionUp()
-      try snapshot.connection.logChange(Set(names.compactMap { snapshot.plan.table($0.0)?.number }))
+      try connection.countVersionUp()
+      try connection.logChange(Set(names.compactMap { snapshot.plan.table($0.0)?.number }))
     }
   }
 
   /// Removes all rows and links, and the results of all downloads. Defining queries, settings and events stay.
   func clear() async throws(StorageError) {
     try await write { (snapshot) throws(StorageError) in
-      var registry = try ReplicaRegistry(snapshot.plan, snapshot.connection)
-      try registry.dropAll(snapshot.connection)
+      let connection = snapshot.connection
+      var registry = try ReplicaRegistry(snapshot.plan, connection)
+      try registry.dropAll(connection)
       for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership", "larder_uploaded"]
         + ReplicaSchema.changes
       {
-        try snapshot.connection.run("DELETE FROM \(table)")
+        try connection.run("DELETE FROM \(table)")
       }
-      try DownloadMarks.forget(snapshot.connection)
-      try snapshot.connection.run("DELETE FROM larder_setting WHERE name GLOB 'former query *'")
-      try snapshot.connection.run(
+      try DownloadMarks.forget(connection)
+      try connection.run("DELETE FROM larder_setting WHERE name GLOB 'former query *'")
+      try connection.run(
         "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL, downloaded = NULL")
-      try snapshot.connection.countVersionUp()
-      try snapshot.connection.logChange(nil)
+      try connection.countVersionUp()
+      try connection.logChange(nil)
     }
     try await sweep()
   }

@@ -6,20 +6,18 @@ extension ReadPlan {
   func tables(_ snapshot: ReplicaSnapshot) -> Set<Int> { tables(of: statements, snapshot) }
 
   /// The numbers of the tables that the plan's own statements read, without those that only nested plans read.
-  func directTables(_ snapshot: ReplicaSnapshot) -> Set<Int> {
-    tables(of: directStatements, snapshot)
-  }
+  func directTables(_ snapshot: ReplicaSnapshot) -> Set<Int> { tables(of: directStatements, snapshot) }
 
   private func tables(of statements: [String], _ snapshot: ReplicaSnapshot) -> Set<Int> {
+    let state = snapshot.state
     var numbers: Set<Int> = []
     for sql in statements {
       if DownloadMarks.isRead(by: sql) { numbers.insert(ReplicaChanges.downloads) }
-      for (number, name) in snapshot.state.tables.enumerated() where sql.contains(name) { numbers.insert(number) }
-      for (number, name) in snapshot.state.search.enumerated() {
+      for (number, name) in state.tables.enumerated() where sql.contains(name) { numbers.insert(number) }
+      for (number, name) in state.search.enumerated() {
         if let name, sql.contains(name) { numbers.insert(number) }
       }
-      for link in snapshot.plan.links
-      where link.number < snapshot.state.links.count && sql.contains(snapshot.state.links[link.number]) {
+      for link in snapshot.plan.links where link.number < state.links.count && sql.contains(state.links[link.number]) {
         numbers.formUnion([link.source, link.target])
       }
     }
