@@ -45,7 +45,17 @@ final class FileCacheWriter: CacheWriter {
 
   /// Appends bytes.
   func take(_ bytes: [UInt8]) throws(CacheError) {
-    try state.run { (state) throws(CacheError) in
+    try whileOpen { (state) throws(CacheError) in
+      guard bytes.count <= folder.limit - state.length else { throw CacheError.tooLarge(limit: folder.limit) }
+      try add(bytes, &state)
+    }
+  }
+
+  /// Runs work on the open content; throws the earlier error if it has failed. An error of the work is the content's end.
+  private func whileOpen<Value>(
+    _ work: (inout State) throws(CacheError) -> Value
+  ) throws(CacheError) -> Value {
+    try state.run { (state) throws(CacheError) -> Value in
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
@@ -53,8 +63,7 @@ final class FileCacheWriter: CacheWriter {
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }
-        guard bytes.count <= folder.limit - state.length else { throw CacheError.tooLarge(limit: folder.limit) }
-        try add(bytes, &state)
+        return try work(&state)
       } catch {
         let error = folder.stopError ?? error
         state.phase = .failed(error)
@@ -164,22 +173,10 @@ final class FileCacheWriter: CacheWriter {
   }
 
   private func finish(_ metadata: CacheMetadata, _ key: String) throws(CacheError) -> CacheEntry {
-    try state.run { (state) throws(CacheError) -> CacheEntry in
-      switch state.phase {
-      case .open: break
-      case .failed(let error): throw error
-      case .committed: throw CacheError.failed(path: folder.path, reason: "The content has already been committed.")
-      }
-      do throws(CacheError) {
-        if let error = folder.stopError { throw error }
-        let entry = try publish(metadata, key, &state)
-        state.phase = .committed
-        return entry
-      } catch {
-        let error = folder.stopError ?? error
-        state.phase = .failed(error)
-        throw error
-      }
+    try whileOpen { (state) throws(CacheError) -> CacheEntry in
+      let entry = try publish(metadata, key, &state)
+      state.phase = .committed
+      return entry
     }
   }
 
