@@ -9,21 +9,15 @@ final class CurlExchange: Sendable {
   /// The number of bytes of unread content that pauses the transfer. One write of libcurl may exceed it.
   private static let highWater = 256 << 10
 
-  private enum End {
-    case open
-    case complete
-    case failed(HTTPTransportError)
-  }
-
   private struct State {
-    var end = End.open
     var head: ResponseHead?
-    var content: [UInt8] = []
+    var content = ContentBuffer()
     /// Whether the engine has stopped receiving until the reader has taken the buffered content.
     var isPaused = false
-    var headWaiter: CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>?
-    var reader: CheckedContinuation<Result<[UInt8]?, HTTPTransportError>, Never>?
+    var headWaiter: HeadWaiter?
   }
+
+  private typealias HeadWaiter = CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>
 
   let prepared: CurlRequest
   let upload: Upload
@@ -46,7 +40,7 @@ final class CurlExchange: Sendable {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let early: Result<ResponseHead, HTTPTransportError>? = state.withLock { state in
-          if case .failed(let error) = state.end { return .failure(error) }
+          if let error = state.content.failure { return .failure(error) }
           state.headWaiter = continuation
           return nil
         }
@@ -62,7 +56,10 @@ final class CurlExchange: Sendable {
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (ready, resumes) = state.withLock { CurlExchange.take(&$0, or: continuation) }
+        let (ready, resumes) = state.withLock { state in
+          let resumes = exchange(&state.isPaused, with: false)
+          return (state.content.read(or: continuation), resumes)
+        }
         if resumes { engine.post(.resumeReceiving(self)) }
         if let ready { continuation.resume(returning: ready) }
       }
@@ -77,34 +74,10 @@ final class CurlExchange: Sendable {
     if finish(.cancelled) { engine.post(.cancel(self)) }
   }
 
-  private typealias Chunk = Result<[UInt8]?, HTTPTransportError>
-
-  /// Returns what the reader gets at once, and whether the engine should resume receiving.
-  private static func take(
-    _ state: inout State, or reader: CheckedContinuation<Chunk, Never>
-  ) -> (ready: Chunk?, resumes: Bool) {
-    let resumes = state.isPaused
-    state.isPaused = false
-    if !state.content.isEmpty {
-      let chunk = state.content
-      state.content = []
-      return (.success(chunk), resumes)
-    }
-    switch state.end {
-    case .complete: return (.success(nil), false)
-    case .failed(let error): return (.failure(error), false)
-    case .open:
-      state.reader = reader
-      return (nil, resumes)
-    }
-  }
-
   // Called by the engine
 
   /// False if the exchange was cancelled before the engine started it.
-  var isOpen: Bool {
-    state.withLock { if case .open = $0.end { true } else { false } }
-  }
+  var isOpen: Bool { state.withLock { $0.content.isOpen } }
 
   /// Delivers the final head.
   func deliver(_ head: ResponseHead) {
@@ -118,12 +91,12 @@ final class CurlExchange: Sendable {
   /// Delivers more content; false if it has to wait until the reader has caught up.
   func deliver(_ bytes: [UInt8]) -> Bool {
     let (accepted, reader) = state.withLock { state in
-      if let reader = state.reader.take() { return (true, Optional(reader)) }
+      if let reader = state.content.takeReader() { return (true, Optional(reader)) }
       if state.content.count >= CurlExchange.highWater {
         state.isPaused = true
         return (false, nil)
       }
-      if case .open = state.end { state.content.append(contentsOf: bytes) }
+      if state.content.isOpen { state.content.append(bytes) }
       return (true, nil)
     }
     reader?.resume(returning: .success(bytes))
@@ -134,10 +107,9 @@ final class CurlExchange: Sendable {
   @discardableResult
   func finish(_ error: HTTPTransportError?) -> Bool {
     let (isFirst, waiter, reader) = state.withLock { state in
-      guard case .open = state.end else { return (false, nil, nil) as (Bool, HeadWaiter?, Reader?) }
-      state.end = error.map { .failed($0) } ?? .complete
-      if error == .cancelled { state.content = [] }
-      return (true, state.headWaiter.take(), state.reader.take())
+      guard state.content.isOpen else { return (false, nil, nil) as (Bool, HeadWaiter?, ContentBuffer.Reader?) }
+      if error == .cancelled { state.content.discard() }
+      return (true, state.headWaiter.take(), state.content.finish(error))
     }
     guard isFirst else { return false }
     upload.stop()
@@ -145,9 +117,6 @@ final class CurlExchange: Sendable {
     reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
     return true
   }
-
-  private typealias HeadWaiter = CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>
-  private typealias Reader = CheckedContinuation<Chunk, Never>
 
   /// Notifies the engine, which waits for it, that there is more to send.
   func uploadIsReady() { engine.post(.resumeSending(self)) }

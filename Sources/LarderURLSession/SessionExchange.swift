@@ -28,25 +28,15 @@ final class SessionExchange: Sendable {
     var length: Int?
   }
 
-  private enum End {
-    case open
-    case complete
-    case failed(HTTPTransportError)
-  }
-
   private typealias HeadWaiter = CheckedContinuation<Result<Head, HTTPTransportError>, Never>
-  private typealias Chunk = Result<[UInt8]?, HTTPTransportError>
-  private typealias Reader = CheckedContinuation<Chunk, Never>
 
   private struct State {
-    var end = End.open
     /// A head without content, held back until the end, so that dropping the response cannot break the connection.
     var pendingHead: Head?
     var hasHead = false
-    var content: [UInt8] = []
+    var content = ContentBuffer()
     var isSuspended = false
     var headWaiter: HeadWaiter?
-    var reader: Reader?
     var lastActivity = ContinuousClock.now
     var watchdog: Task<Void, Never>?
   }
@@ -73,7 +63,7 @@ final class SessionExchange: Sendable {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let early: Result<Head, HTTPTransportError>? = state.withLock { state in
-          if case .failed(let error) = state.end { return .failure(error) }
+          if let error = state.content.failure { return .failure(error) }
           state.headWaiter = continuation
           state.watchdog = Task { [weak self] in
             while let due = self?.nextLimit() {
@@ -95,7 +85,11 @@ final class SessionExchange: Sendable {
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (ready, resumes) = state.withLock { SessionExchange.take(&$0, or: continuation) }
+        let (ready, resumes) = state.withLock { state in
+          let resumes = exchange(&state.isSuspended, with: false)
+          state.lastActivity = .now
+          return (state.content.read(or: continuation), resumes)
+        }
         if resumes { task.resume() }
         if let ready { continuation.resume(returning: ready) }
       }
@@ -107,24 +101,6 @@ final class SessionExchange: Sendable {
 
   /// Ends the exchange from the caller's side; does nothing if it has already ended.
   func cancel() { fail(.cancelled) }
-
-  private static func take(_ state: inout State, or reader: Reader) -> (ready: Chunk?, resumes: Bool) {
-    let resumes = state.isSuspended
-    state.isSuspended = false
-    state.lastActivity = .now
-    if !state.content.isEmpty {
-      let chunk = state.content
-      state.content = []
-      return (.success(chunk), resumes)
-    }
-    switch state.end {
-    case .complete: return (.success(nil), false)
-    case .failed(let error): return (.failure(error), false)
-    case .open:
-      state.reader = reader
-      return (nil, resumes)
-    }
-  }
 
   // Called by the delegate
 
@@ -153,11 +129,11 @@ final class SessionExchange: Sendable {
 
   /// Receives content.
   func received(_ bytes: [UInt8]) {
-    let (reader, suspends) = state.withLock { state -> (Reader?, Bool) in
+    let (reader, suspends) = state.withLock { state -> (ContentBuffer.Reader?, Bool) in
       state.lastActivity = .now
-      guard case .open = state.end else { return (nil, false) }
-      if let reader = state.reader.take() { return (reader, false) }
-      state.content.append(contentsOf: bytes)
+      guard state.content.isOpen else { return (nil, false) }
+      if let reader = state.content.takeReader() { return (reader, false) }
+      state.content.append(bytes)
       let suspends =
         SessionExchange.canSuspend && !state.isSuspended && state.content.count >= SessionExchange.highWater
       if suspends { state.isSuspended = true }
@@ -192,13 +168,15 @@ final class SessionExchange: Sendable {
   /// Ends the exchange; true if it was still open.
   @discardableResult
   private func finish(_ error: HTTPTransportError?) -> Bool {
-    let ended = state.withLock { state -> State? in
-      guard case .open = state.end else { return nil }
-      let before = state
-      state = State(end: error.map { .failed($0) } ?? .complete, content: error == .cancelled ? [] : state.content)
-      return before
+    let ended = state.withLock { state -> (State, reader: ContentBuffer.Reader?)? in
+      guard state.content.isOpen else { return nil }
+      if error == .cancelled { state.content.discard() }
+      let reader = state.content.finish(error)
+      let ended = state
+      state = State(content: state.content)
+      return (ended, reader)
     }
-    guard let ended else { return false }
+    guard let (ended, reader) = ended else { return false }
     ended.watchdog?.cancel()
     uploadFile?.remove()
     if let head = ended.pendingHead, error == nil {
@@ -206,7 +184,7 @@ final class SessionExchange: Sendable {
     } else {
       ended.headWaiter?.resume(returning: .failure(error ?? .connectionLost(reason: "before the end of the head")))
     }
-    ended.reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
+    reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
     return true
   }
 
@@ -215,9 +193,9 @@ final class SessionExchange: Sendable {
   /// The time at which a limit could be reached next; `nil` after the end.
   private func nextLimit() -> ContinuousClock.Instant? {
     let idle: ContinuousClock.Instant? = state.withLock { state in
-      guard case .open = state.end else { return nil }
+      guard state.content.isOpen else { return nil }
       // The idle time-out does not run while received content is not yet read.
-      let waitsForReader = !state.content.isEmpty || state.isSuspended
+      let waitsForReader = state.content.count > 0 || state.isSuspended
       return (waitsForReader ? .now : state.lastActivity) + request.timeouts.idle
     }
     guard let idle else { return nil }

@@ -122,6 +122,15 @@ extension ByteCursor {
   }
 }
 
+extension String {
+  /// Creates the text whose bytes a function appends.
+  init(writing write: (inout [UInt8]) -> Void) {
+    var bytes: [UInt8] = []
+    write(&bytes)
+    self.init(decoding: bytes, as: UTF8.self)
+  }
+}
+
 extension [UInt8] {
   /// Appends a number in decimal, padded with zeros.
   mutating func append(decimal number: some BinaryInteger, width: Int = 1) {

@@ -56,11 +56,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
   }
 
   /// `YYYY-MM-DD`
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Orders by time.
   public static func < (left: ODataDate, right: ODataDate) -> Bool {

@@ -57,11 +57,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
   }
 
   /// `YYYY-MM-DDThh:mm:ss`, with a fraction if there is one.
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Orders by time.
   public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {

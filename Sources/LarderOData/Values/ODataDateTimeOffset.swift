@@ -58,11 +58,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
   }
 
   /// `YYYY-MM-DDThh:mm:ss`, a fraction if there is one, and `Z` or `±hh:mm`.
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Seconds from 1970-01-01T00:00:00Z to the timestamp; a leap second counts as the second before it.
   public var secondsSince1970: Int64 {

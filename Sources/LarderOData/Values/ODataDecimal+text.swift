@@ -77,11 +77,7 @@ extension ODataDecimal: CustomStringConvertible {
 
   /// Plain notation with the number's scale (`-12.50`); exponent notation if the plain one would need hundreds of
   /// zeros.
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Exponent notation with one digit before the point: `-1.250E+1`.
   public var exponentDescription: String {

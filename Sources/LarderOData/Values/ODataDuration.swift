@@ -140,11 +140,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
   }
 
   /// `P1DT2H3M4.5S`; `PT0S` for zero.
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Orders by length; negative durations are less.
   public static func < (left: ODataDuration, right: ODataDuration) -> Bool {

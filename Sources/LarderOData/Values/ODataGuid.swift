@@ -46,11 +46,7 @@ public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible
   }
 
   /// The GUID in lower case, with hyphens.
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Orders by the printed digits.
   public static func < (left: ODataGuid, right: ODataGuid) -> Bool {

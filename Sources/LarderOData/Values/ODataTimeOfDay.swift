@@ -66,11 +66,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
   }
 
   /// `hh:mm:ss`, with a fraction, without trailing zeros, if there is one.
-  public var description: String {
-    var bytes: [UInt8] = []
-    write(into: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var description: String { String(writing: write) }
 
   /// Seconds since midnight; a leap second counts as the second before it.
   var secondOfDay: Int64 { Int64(hour) * 3600 + Int64(minute) * 60 + Int64(min(second, 59)) }

@@ -4,26 +4,18 @@ import LarderHTTP
 /// A request's content between the connection and its reader. It is pure: the exchange performs the actions that it
 /// returns.
 struct IncomingContent {
-  typealias Chunk = Result<[UInt8]?, HTTPTransportError>
-  typealias Reader = CheckedContinuation<Chunk, Never>
+  typealias Reader = ContentBuffer.Reader
 
   /// The maximum number of bytes that are buffered for the reader. Beyond it, the client must wait.
   static let highWater = 128 << 10
 
-  private enum End {
-    case open, complete
-    case failed(HTTPTransportError)
-  }
-
   /// No reader will read: received content is dropped.
   var isDiscarded = false
-  private var end = End.open
-  private var buffer: [UInt8] = []
-  private var reader: Reader?
+  private var content = ContentBuffer()
   private(set) var received = 0
 
   /// True if the reader waits for more.
-  var isAwaited: Bool { reader != nil }
+  var isAwaited: Bool { content.isAwaited }
 
   enum Reception {
     /// The piece was taken. If a reader was waiting, it gets the piece.
@@ -39,49 +31,29 @@ struct IncomingContent {
     if bytes.count > limit - received { return .tooLarge }
     if isDiscarded {
       received += bytes.count
-      buffer = []
+      content.discard()
       return .accepted(nil, [])
     }
-    if let reader {
-      self.reader = nil
+    if let reader = content.takeReader() {
       received += bytes.count
       return unsafe .accepted(reader, Array(bytes))
     }
-    if buffer.count >= IncomingContent.highWater { return .bufferFull }
+    if content.count >= IncomingContent.highWater { return .bufferFull }
     received += bytes.count
-    unsafe buffer.append(contentsOf: bytes)
+    unsafe content.append(bytes)
     return .accepted(nil, [])
   }
 
   /// The content that a reader gets at once; nil if the reader must wait.
-  mutating func read(or reader: Reader) -> Chunk? {
-    if !buffer.isEmpty {
-      let chunk = buffer
-      buffer = []
-      return .success(chunk)
-    }
-    switch end {
-    case .complete: return .success(nil)
-    case .failed(let error): return .failure(error)
-    case .open:
-      self.reader = reader
-      return nil
-    }
-  }
+  mutating func read(or reader: Reader) -> ContentBuffer.Chunk? { content.read(or: reader) }
 
   /// Marks the content as complete. Returns the reader to resume.
-  mutating func finish() -> Reader? {
-    if case .open = end { end = .complete }
-    return reader.take()
-  }
+  mutating func finish() -> Reader? { content.finish() }
 
   /// Ends the content with an error, and drops what the reader has not read. Returns the reader to resume.
   mutating func fail(_ error: HTTPTransportError) -> Reader? {
-    if case .open = end {
-      end = .failed(error)
-      buffer = []
-    }
-    return reader.take()
+    if content.isOpen { content.discard() }
+    return content.finish(error)
   }
 }
 

@@ -16,13 +16,7 @@ extension DatabaseFile {
 
   /// Reads the file's first page to find out; throws `cannotOpen` if it cannot be read.
   func encryption() throws(StorageError) -> Encryption {
-    let info: FilesInUse.FileInfo
-    switch FilesInUse.readInfo(path, FileContent.pageLength) {
-    case .success(let fileInfo): info = fileInfo
-    case .failure(let failure) where failure.isAbsence: return .absent
-    case .failure(let failure):
-      throw StorageError(errno: failure.number, "The file cannot be read", file: path)
-    }
+    guard let info = try info(FileContent.pageLength) else { return .absent }
     guard info.isRegular else { return .other }
     // After a crash of the machine, the first page of a new file may be allocated on the disk but not written.
     if info.byteCount <= FileContent.pageLength, info.start.allSatisfy({ $0 == 0 }) { return .absent }

@@ -45,7 +45,17 @@ final class FileCacheWriter: CacheWriter {
 
   /// Appends bytes.
   func take(_ bytes: [UInt8]) throws(CacheError) {
-    try state.run { (state) throws(CacheError) in
+    try whileOpen { (state) throws(CacheError) in
+      guard bytes.count <= folder.limit - state.length else { throw CacheError.tooLarge(limit: folder.limit) }
+      try add(bytes, &state)
+    }
+  }
+
+  /// Runs work on the open content; throws the earlier error if it has failed. An error of the work is the content's end.
+  private func whileOpen<Value>(
+    _ work: (inout State) throws(CacheError) -> Value
+  ) throws(CacheError) -> Value {
+    try state.run { (state) throws(CacheError) -> Value in
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
@@ -53,8 +63,7 @@ final class FileCacheWriter: CacheWriter {
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }
-        guard bytes.count <= folder.limit - state.length else { throw CacheError.tooLarge(limit: folder.limit) }
-        try add(bytes, &state)
+        return try work(&state)
       } catch {
         let error = folder.stopError ?? error
         state.phase = .failed(error)
@@ -168,22 +177,10 @@ final class FileCacheWriter: CacheWriter {
   private typealias Published = (entry: CacheEntry, leftover: CacheError?)
 
   private func finish(_ metadata: CacheMetadata, _ key: String) throws(CacheError) -> Published {
-    try state.run { (state) throws(CacheError) -> Published in
-      switch state.phase {
-      case .open: break
-      case .failed(let error): throw error
-      case .committed: throw CacheError.failed(path: folder.path, reason: "The content has already been committed.")
-      }
-      do throws(CacheError) {
-        if let error = folder.stopError { throw error }
-        let published = try publish(metadata, key, &state)
-        state.phase = .committed
-        return published
-      } catch {
-        let error = folder.stopError ?? error
-        state.phase = .failed(error)
-        throw error
-      }
+    try whileOpen { (state) throws(CacheError) -> Published in
+      let published = try publish(metadata, key, &state)
+      state.phase = .committed
+      return published
     }
   }
 

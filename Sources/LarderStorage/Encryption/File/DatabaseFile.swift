@@ -38,13 +38,7 @@ package struct DatabaseFile: Sendable {
   ///
   /// Connections to the file, even of this process, keep their locks.
   package func content() throws(StorageError) -> Content {
-    let info: FilesInUse.FileInfo
-    switch FilesInUse.readInfo(path, 100) {
-    case .success(let fileInfo): info = fileInfo
-    case .failure(let failure) where failure.isAbsence: return .absent
-    case .failure(let failure):
-      throw StorageError(errno: failure.number, "The file cannot be read", file: path)
-    }
+    guard let info = try info(100) else { return .absent }
     guard info.isRegular else { return .other }
     let header = info.start
     guard !header.isEmpty else { return .absent }
@@ -56,6 +50,15 @@ package struct DatabaseFile: Sendable {
     guard header.starts(with: magic) else { return isZeros || info.byteCount % 512 == 0 ? .damaged : .other }
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))
+  }
+
+  /// The file's length, kind and first bytes; nil if it does not exist. Throws `cannotOpen` if it cannot be read.
+  func info(_ startLength: Int) throws(StorageError) -> FilesInUse.FileInfo? {
+    switch FilesInUse.readInfo(path, startLength) {
+    case .success(let info): return info
+    case .failure(let failure) where failure.isAbsence: return nil
+    case .failure(let failure): throw StorageError(errno: failure.number, "The file cannot be read", file: path)
+    }
   }
 
   /// Whether the file exists and holds nothing: no bytes, or a page of zeros.
