@@ -13,7 +13,7 @@ enum SwiftKeywords {
   /// queries, which members of the same name would hide.
   static let properties: Set = [
     "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey", "odataDerived",
-    "odataDerivedValue", "odataValue", "odataProperties", "odataParts",
+    "odataValue", "odataProperties", "odataParts",
   ]
 
   /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.
@@ -31,7 +31,7 @@ enum SwiftKeywords {
     "Protocol", "RawRepresentable", "Result", "Self", "Sendable", "Set", "String", "Swift", "Task", "Type", "UInt",
     "UInt8", "UInt16", "UInt32", "UInt64", "UUID", "Void",
     // Inside of generated types.
-    "AllCases", "CodingKeys", "Create", "Derived", "Fields", "ID", "Key", "RawValue", "Update",
+    "AllCases", "CodingKeys", "Create", "Fields", "ID", "Key", "RawValue", "Update",
     "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",
     "Unfilterable", "Unsortable",
   ]

@@ -69,8 +69,6 @@ struct StructurePlan {
 
 /// A type that derives directly from another.
 struct DerivedPlan {
-  /// The name of the case.
-  var name: String
   /// The Swift name of the type.
   var type: String
   /// The qualified names of the type and of all generated types that derive from it.

@@ -108,15 +108,8 @@ extension Planner {
   }
 
   private func derived(of name: String) -> [DerivedPlan] {
-    let children = children[name] ?? []
-    var table = NameTable()
-    let cases = table.members(
-      children.map { child in
-        let member = SwiftIdentifier.member(names[child] ?? child)
-        return (member, [["self", "init", "none", "some"].contains(member) ? member + "Value" : member])
-      })
-    return zip(children, cases).compactMap { child, name in
-      names[child].map { DerivedPlan(name: name, type: $0, serviceNames: descendants(of: child)) }
+    (children[name] ?? []).compactMap { child in
+      names[child].map { DerivedPlan(type: $0, serviceNames: descendants(of: child)) }
     }
   }
 

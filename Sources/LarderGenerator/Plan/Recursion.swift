@@ -2,7 +2,8 @@
 enum Recursion {
   /// Marks the members that lead back to their own type: they are stored outside of it.
   static func markIndirect(_ structures: inout [StructurePlan]) {
-    let places = Dictionary(structures.indices.map { (structures[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+    let names = structures.indices.map { (structures[$0].name, $0) }
+    let places = Dictionary(names, uniquingKeysWith: { first, _ in first })
     let inline = structures.map { structure in
       structure.members.filter { $0.kind == .complex && !$0.isCollection }.compactMap { places[$0.type] }
     }

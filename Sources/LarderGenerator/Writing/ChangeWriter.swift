@@ -16,8 +16,9 @@ enum ChangeWriter {
   private static func write(_ members: [ChangeMember], named name: String, _ text: inout SwiftText) {
     text.declareBlock("struct \(name): ODataChange") { text in
       for change in members {
-        text.document(Array(change.member.documentation.prefix(1)), else: "The property `\(change.member.serviceName)`.")
-        text.declare("var \(SwiftIdentifier.declared(change.member.name)): \(type(of: change))")
+        let member = change.member
+        text.document(Array(member.documentation.prefix(1)), else: "The property `\(member.serviceName)`.")
+        text.declare("var \(SwiftIdentifier.declared(member.name)): \(type(of: change))")
       }
       text.line("")
       text.line("/// Creates the properties.")

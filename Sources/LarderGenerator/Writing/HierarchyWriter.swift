@@ -7,15 +7,7 @@ struct HierarchyWriter {
     text.line("")
     coding(&text)
     text.line("")
-    derived(&text)
-    text.line("")
-    text.line("/// The value as the directly derived type; nil if it is of no derived type that is known.")
-    text.declareBlock("var odataDerivedValue: (any ODataDescribed)?") { text in
-      text.block("switch odataDerived") { text in
-        for derived in plan.derived { text.line("case .\(SwiftIdentifier.declared(derived.name))(let value)?: value") }
-        text.line("case nil: nil")
-      }
-    }
+    derivedType(&text)
   }
 
   private func coding(_ text: inout SwiftText) {
@@ -29,7 +21,8 @@ struct HierarchyWriter {
         let decode = member.isOptional ? "decodeIfPresent" : "decode"
         text.line("self.\(name) = try container.\(decode)(\(type).self, forKey: .\(name))")
       }
-      text.line("odataDerived = try Derived(odataType, from: decoder)")
+      text.line(
+        "odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }")
     }
     text.line("")
     text.line("/// Encodes the value, or the derived value.")
@@ -45,40 +38,14 @@ struct HierarchyWriter {
     }
   }
 
-  private func derived(_ text: inout SwiftText) {
-    text.line("/// A value of a type that derives from this one.")
-    text.declareBlock("indirect enum Derived: Hashable, Sendable") { text in
-      for derived in plan.derived {
-        text.line("/// A `\(derived.type)`, or a value of a type that derives from it.")
-        text.line("case \(SwiftIdentifier.declared(derived.name))(\(derived.type))")
-      }
-      text.line("")
-      text.block("init?(_ typeName: String?, from decoder: any Decoder) throws") { text in
-        text.block("switch typeName") { text in
-          for derived in plan.derived {
-            let names = derived.serviceNames.map { SwiftText.literal("#" + $0) + "?" }
-            let name = SwiftIdentifier.declared(derived.name)
-            text.line(
-              "case \(names.joined(separator: ", ")): self = .\(name)(try \(derived.type)(from: decoder))")
-          }
-          text.line("default: return nil")
+  private func derivedType(_ text: inout SwiftText) {
+    text.block("private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)?") { text in
+      text.block("switch name") { text in
+        for derived in plan.derived {
+          let names = derived.serviceNames.map { SwiftText.literal("#" + $0) }
+          text.line("case \(names.joined(separator: ", ")): return \(derived.type).self")
         }
-      }
-      text.line("")
-      text.block("fileprivate func encode(to encoder: any Encoder) throws") { text in
-        each(&text) { "try value.encode(to: encoder)" }
-      }
-      if !plan.isEntity {
-        text.line("")
-        text.block("fileprivate var odataValue: ODataValue") { text in each(&text) { "value.odataValue" } }
-      }
-    }
-  }
-
-  private func each(_ text: inout SwiftText, _ statement: () -> String) {
-    text.block("switch self") { text in
-      for derived in plan.derived {
-        text.line("case .\(SwiftIdentifier.declared(derived.name))(let value): \(statement())")
+        text.line("default: return nil")
       }
     }
   }

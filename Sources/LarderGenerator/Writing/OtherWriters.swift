@@ -5,8 +5,8 @@ enum OtherWriters {
     var text = SwiftText(access)
     text.document(plan.documentation, else: "The enumeration type `\(plan.serviceName)`.")
     let name = plan.name
-    let protocols = "\(plan.isFlags ? "ODataFlags" : "ODataEnumeration"), RawRepresentable, CaseIterable, Codable, Hashable"
-    text.declareBlock("struct \(name): \(protocols), Sendable") { text in
+    let kind = plan.isFlags ? "ODataFlags" : "ODataEnumeration"
+    text.declareBlock("struct \(name): \(kind), RawRepresentable, CaseIterable, Codable, Hashable, Sendable") { text in
       text.line("/// The name of the type in the service.")
       text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
       text.line("/// The member's name, which may be one that this version of the metadata does not declare.")

@@ -22,9 +22,8 @@ struct StructureWriter {
     if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
     if !plan.isEntity { protocols.append("ODataComplex") }
     if plan.isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
-    text.declareBlock("struct \(plan.name): \((protocols + ["Codable", "Hashable", "Sendable"]).joined(separator: ", "))") {
-      body(&$0)
-    }
+    protocols += ["Codable", "Hashable", "Sendable"]
+    text.declareBlock("struct \(plan.name): \(protocols.joined(separator: ", "))") { body(&$0) }
   }
 
   private func body(_ text: inout SwiftText) {
@@ -61,7 +60,7 @@ struct StructureWriter {
     }
     if !plan.derived.isEmpty {
       text.line("/// The whole value, if it is of a derived type.")
-      text.declare("let odataDerived: Derived?")
+      text.declare("let odataDerived: ODataDerivedValue?")
     }
   }
 
@@ -140,10 +139,14 @@ struct StructureWriter {
     text.line("")
     text.line("/// The value as a payload contains it.")
     text.declareBlock("var odataValue: ODataValue") { text in
-      if !plan.derived.isEmpty { text.line("if let odataDerived { return odataDerived.odataValue }") }
+      if !plan.derived.isEmpty {
+        text.line("if let derived = odataDerived?.value as? any ODataComplex { return derived.odataValue }")
+      }
       let properties = stored.filter { $0.kind != .entity }
       let typeName = plan.isInHierarchy ? "Self.odataTypeName" : "nil"
-      guard !properties.isEmpty else { return text.line("return .complex(ODataComplexValue(typeName: \(typeName)))") }
+      guard !properties.isEmpty else {
+        return text.line("return .complex(ODataComplexValue(typeName: \(typeName)))")
+      }
       text.line("var odataList = ODataPropertyList()")
       for member in properties {
         text.line(
@@ -161,8 +164,9 @@ struct StructureWriter {
       for member in plan.members {
         var type = StructureWriter.fieldType(member)
         var value = ".init(\(SwiftText.literal(member.serviceName)))"
-        if !member.isFilterable || member.kind == .stream { (type, value) = ("Unfilterable<\(type)>", ".init(\(value))") }
-        if !member.isSortable || member.kind == .stream { (type, value) = ("Unsortable<\(type)>", ".init(\(value))") }
+        let isStream = member.kind == .stream
+        if !member.isFilterable || isStream { (type, value) = ("Unfilterable<\(type)>", ".init(\(value))") }
+        if !member.isSortable || isStream { (type, value) = ("Unsortable<\(type)>", ".init(\(value))") }
         text.document(Array(member.documentation.prefix(1)), else: "The property `\(member.serviceName)`.")
         text.declare("var \(SwiftIdentifier.declared(member.name)): \(type) { \(value) }")
       }
