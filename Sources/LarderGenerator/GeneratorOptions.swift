@@ -47,7 +47,8 @@ package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible 
   package var description: String {
     switch self {
     case .unmatchedPattern(let pattern): "No type and no entity set matches \(pattern)"
-    case .invalidPrefix(let prefix): "\(prefix) cannot begin the name of a type: use letters and digits"
+    case .invalidPrefix(let prefix):
+      "\(prefix) cannot begin the name of a type: use a capital letter, then letters and digits"
     case .nothingSelected: "The model has no types to generate, or all of them are left out"
     }
   }

@@ -75,7 +75,7 @@ struct GeneratedTypesTests {
     #expect(
       Set(parts) == [
         "Orders", "$select=Note", "$expand=Items($top=3)", "$orderby=Total desc,Predecessor/Customer",
-        "$filter=Due lt now() and Status eq 'Open' and ShipTo/City eq 'Bonn' and Items/any(x:x/Line gt 1)",
+        "$filter=Due lt now() and Status eq Shop.Status'Open' and ShipTo/City eq 'Bonn' and Items/any(x:x/Line gt 1)",
       ])
     #expect(try Service.orders.key(Order.Key(id: 5)).text() == "Orders(5)")
     let item = Item.Key(idProperty: try #require(UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")), line: 2)

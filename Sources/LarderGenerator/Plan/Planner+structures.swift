@@ -43,7 +43,10 @@ extension Planner {
           let isTaken =
             structure.isEntityType && candidates == ["id"] && !(hasOwnID && keyNames.contains(property.name))
           return (property.name, isTaken ? ["idProperty"] : candidates)
-        } + level.ownNavigationProperties.map { ($0.name, NameTable.navigation($0.name)) }
+        }
+        + level.ownNavigationProperties.map { property in
+          (property.name, NameTable.navigation(property.name).filter { $0 != "id" })
+        }
       let swiftNames = table.members(candidates)
       for (property, name) in zip(level.ownProperties, swiftNames) {
         guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
@@ -67,14 +70,16 @@ extension Planner {
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: isCollection,
       hasNullItems: isCollection && property.nullable == true && kind == .primitive, isOptional: isOptional,
-      isFilterable: isAllowed("filterable", property, restrictions.isFilterable, restrictions.unfilterable),
-      isSortable: isAllowed("sortable", property, restrictions.isSortable, restrictions.unsortable),
+      isFilterable: isAllowed(
+        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
-  private func isAllowed(_ use: String, _ property: EdmProperty, _ isGeneral: Bool, _ names: Set<String>) -> Bool {
-    isGeneral && !names.contains(property.name) && property.sap(use) != "false"
-  }
+  /// Whether the entity sets and the SAP attributes of a property allow a use of it.
+  private func isAllowed(
+    _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
+  ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
 
   private mutating func member(
     _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
@@ -84,8 +89,9 @@ extension Planner {
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
-      isFilterable: restrictions.isFilterable && !restrictions.unfilterable.contains(property.name),
-      isSortable: restrictions.isSortable && !restrictions.unsortable.contains(property.name),
+      isFilterable: isAllowed(
+        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
