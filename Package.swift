@@ -96,6 +96,9 @@ let package = Package(
       dependencies: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
+    // Swift types from a model; of the other targets it needs the language alone, so that a build plugin stays small.
+    .target(name: "LarderGenerator", dependencies: ["LarderOData"], swiftSettings: common),
+
     // Resources of any kind.
     .target(
       name: "LarderContent", dependencies: ["LarderHTTP", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
@@ -119,7 +122,7 @@ let package = Package(
       dependencies: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "LarderContent", "LarderObjects", "LarderStorage", onLinux("LarderServer"),
+        "LarderContent", "LarderObjects", "LarderStorage", "LarderGenerator", onLinux("LarderServer"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     // Not named as the product: on a disk that ignores case its folder would be that of `Larder`.
@@ -157,6 +160,9 @@ let package = Package(
       name: "LarderODataXMLTests", dependencies: ["LarderODataXML", "LarderOData", "LarderTestSupport"],
       swiftSettings: common
     ),
+    .testTarget(
+      name: "LarderGeneratorTests",
+      dependencies: ["LarderGenerator", "LarderOData", "LarderODataXML", "LarderTestSupport"], swiftSettings: common),
     .testTarget(
       name: "TransportTests",
       dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),

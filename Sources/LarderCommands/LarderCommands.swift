@@ -9,7 +9,7 @@
 //              responses; Model/ a model and Payload/ a service's payload, for people and as JSON; Demo/ the steps of
 //              `make demo`; Fetch/ any resource through the content cache; Proxy/ a server that runs until it is
 //              terminated; Object/ values in the file of an object store; Parse/ trees of the OData language, and many
-//              texts in one run; Offline/ a folder with a copy of a service.
+//              texts in one run; Generate/ the folder with generated Swift types; Offline/ a folder with a copy of a service.
 // 5. Output/   streams, files, indentation; all output to a terminal passes `TerminalFilter`.
 // 6. Status/   `CommandFailure` turns every error into one line, a hint and a `CommandStatus` (CommandFailure+errors). Context/ is
 //              the environment of a command.
@@ -32,7 +32,7 @@ package enum CommandLineTool {
       .metadata, .get, .send, .batch, .clone, .download, .query, .create, .update, .delete, .link, .unlink, .action,
       .change, .undo,
       .status, .upload, .sync, .errors, .log, .key, .cache, .fetch, .proxy, .object,
-      .payload, .parse, .completion, .helpCommand, .demo,
+      .payload, .parse, .generate, .completion, .helpCommand, .demo,
     ])
 
   /// Runs one command line and returns its exit status; never throws.

@@ -35,6 +35,7 @@ enum ImportMatrix {
     "LarderOffline": Row(
       targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
+    "LarderGenerator": Row(targets: ["LarderOData"], system: []),
     "LarderContent": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "LarderObjects": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
@@ -48,7 +49,7 @@ enum ImportMatrix {
       targets: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "LarderContent", "LarderObjects", "LarderStorage", "LarderServer",
+        "LarderContent", "LarderObjects", "LarderStorage", "LarderGenerator", "LarderServer",
       ],
       system: threads.union(libc)),
     "LarderTool": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),

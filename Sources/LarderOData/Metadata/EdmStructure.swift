@@ -18,8 +18,8 @@ public final class EdmStructure: Sendable {
   /// The key, declared or inherited; empty if there is none, and for complex types.
   public let key: [EdmPropertyRef]
 
-  let ownProperties: [EdmProperty]
-  let ownNavigationProperties: [EdmNavigationProperty]
+  package let ownProperties: [EdmProperty]
+  package let ownNavigationProperties: [EdmNavigationProperty]
   private let ownFeedMappings: [EdmFeedMapping]
   private let members: [String: Member]
 

@@ -43,6 +43,10 @@ extension ODataFields {
   public typealias Navigation<Entity: ODataDescribed> = ODataNavigation<Entity>
   /// A navigation property to several entities.
   public typealias NavigationCollection<Entity: ODataDescribed> = ODataNavigationCollection<Entity>
+  /// A property that cannot be in `$filter`.
+  public typealias Unfilterable<Member: ODataMember> = ODataUnfilterable<Member>
+  /// A property that cannot be in `$orderby`.
+  public typealias Unsortable<Member: ODataMember> = ODataUnsortable<Member>
 }
 
 /// Entities or values of unknown type, whose properties are accessed by name: `$0["Name"]`.
@@ -61,13 +65,22 @@ public struct ODataUntyped: ODataDescribed {
 public protocol ODataMember {
   /// The property's form in an expression.
   associatedtype Operand
+  /// The property's form in an order.
+  associatedtype Ordering = Operand
   /// The property's form in a selection.
   associatedtype Selection
 
   /// The property of the instance at a path.
   func operand(at path: ODataPath) -> Operand
+  /// The property of the instance at a path, in `$orderby`.
+  func ordering(at path: ODataPath) -> Ordering
   /// The property below a path of complex properties.
   func selection(at path: ODataPath) -> Selection
+}
+
+extension ODataMember where Ordering == Operand {
+  /// The property of the instance at a path.
+  public func ordering(at path: ODataPath) -> Operand { operand(at: path) }
 }
 
 /// A property that `$expand` can expand, or pass through.
@@ -117,6 +130,8 @@ public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, S
 
   /// The value; its members can follow.
   public func operand(at path: ODataPath) -> ODataInstance<Value> { ODataInstance(path: path.appending(.name(name))) }
+  /// The value in `$orderby`; its members can follow.
+  public func ordering(at path: ODataPath) -> ODataOrdering<Value> { ODataOrdering(path.appending(.name(name))) }
   /// The property in `$select`, or one of its members.
   public func selection(at path: ODataPath) -> ODataSelection<Value> { ODataSelection(path.appending(.name(name))) }
   /// The path to the navigation properties of the value.
@@ -151,6 +166,8 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
 
   /// The entity; its members can follow.
   public func operand(at path: ODataPath) -> ODataInstance<Entity> { ODataInstance(path: path.appending(.name(name))) }
+  /// The entity in `$orderby`; its members can follow.
+  public func ordering(at path: ODataPath) -> ODataOrdering<Entity> { ODataOrdering(path.appending(.name(name))) }
   /// The property's link in `$select`.
   public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
   /// The entity in `$expand`.

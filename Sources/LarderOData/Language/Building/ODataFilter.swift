@@ -61,8 +61,8 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
   private init(_ built: [ODataOrderByItem]) { self.built = built }
 
   /// Creates an order from the items in the closure; the first item decides first.
-  public init(@ODataOrderByBuilder _ items: (ODataInstance<Entity>) -> [ODataOrderByItem]) {
-    built = items(ODataInstance(path: .instance)).map {
+  public init(@ODataOrderByBuilder _ items: (ODataOrdering<Entity>) -> [ODataOrderByItem]) {
+    built = items(ODataOrdering(.instance)).map {
       ODataOrderByItem(LambdaNaming.naming($0.expression), isDescending: $0.isDescending)
     }
   }
@@ -87,8 +87,8 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
 
 extension ODataOrderBy where Entity == ODataUntyped {
   /// Creates an order by properties accessed by name.
-  public init(@ODataOrderByBuilder _ items: (ODataInstance<ODataUntyped>) -> [ODataOrderByItem]) {
-    built = items(ODataInstance(path: .instance)).map {
+  public init(@ODataOrderByBuilder _ items: (ODataOrdering<ODataUntyped>) -> [ODataOrderByItem]) {
+    built = items(ODataOrdering(.instance)).map {
       ODataOrderByItem(LambdaNaming.naming($0.expression), isDescending: $0.isDescending)
     }
   }

@@ -35,7 +35,7 @@ extension ODataCollectionOptions {
   }
 
   /// `$orderby`; the items of a second call follow those of the first.
-  public func orderBy(@ODataOrderByBuilder _ items: (ODataInstance<Entity>) -> [ODataOrderByItem]) -> Self {
+  public func orderBy(@ODataOrderByBuilder _ items: (ODataOrdering<Entity>) -> [ODataOrderByItem]) -> Self {
     orderBy(ODataOrderBy<Entity>(items))
   }
 

@@ -5,7 +5,7 @@
 #endif
 
 /// A Swift type whose values can be written as literals of one Edm type.
-public protocol ODataPrimitive: Sendable {
+public protocol ODataPrimitive: ODataConvertible {
   /// The type's name, as used in `cast`: `Edm.Int32`, `Sales.Color`.
   static var odataTypeName: String { get }
   /// The value as an expression.
@@ -161,4 +161,24 @@ extension ODataGeo: ODataPrimitive {
   public static var odataTypeName: String { "Edm.Geography" }
   /// The shape.
   public var odataExpression: ODataExpression { Self.literal(.geo(self)) }
+}
+
+/// An enumeration type whose members can be combined. A value has the names of its members, joined by commas.
+public protocol ODataFlags: ODataEnumeration, RawRepresentable where RawValue == String {
+  /// Creates a value by the names of its members.
+  init(rawValue: String)
+}
+
+extension ODataFlags {
+  /// Creates a value with all members of others.
+  public init(_ values: Self...) {
+    self.init(rawValue: values.flatMap(\.memberNames).joined(separator: ","))
+  }
+
+  /// Whether all members of another value are in this one, by their names.
+  public func contains(_ other: Self) -> Bool { Set(memberNames).isSuperset(of: other.memberNames) }
+
+  private var memberNames: [String] {
+    rawValue.split(separator: ",").map { String($0.drop { $0 == " " }) }
+  }
 }

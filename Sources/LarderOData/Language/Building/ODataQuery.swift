@@ -32,7 +32,7 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
     with(arguments: parts.map { ODataArgument(name: $0.key, value: $0.value.odataExpression) })
   }
 
-  private func with(arguments: [ODataArgument]) -> ODataQuery {
+  func with(arguments: [ODataArgument]) -> ODataQuery {
     var copy = self
     copy.path = path.appending(.arguments(arguments))
     return copy

@@ -1,0 +1,41 @@
+/// Names that a generated declaration cannot have as they are.
+enum SwiftKeywords {
+  /// Words that a declaration writes in backticks.
+  static let all: Set = [
+    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
+    "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "inout",
+    "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat",
+    "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+    "typealias", "var", "where", "while",
+  ]
+
+  /// Properties that have another meaning: those of every generated type, and those of the values in the closures of
+  /// queries, which members of the same name would hide.
+  static let properties: Set = [
+    "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey", "odataDerived",
+    "odataValue", "odataProperties", "odataParts",
+  ]
+
+  /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.
+  static let enumerationMembers: Set = [
+    "self", "init", "none", "some", "hashValue", "rawValue", "allCases", "odataTypeName", "odataMembers", "odataValue",
+    "odataExpression",
+  ]
+
+  /// Types that generated code uses, or contains in other types.
+  static let types: Set = [
+    // The language and its library.
+    "Any", "AnyObject", "Array", "Bool", "CaseIterable", "Character", "Codable", "CodingKey", "Collection",
+    "Comparable", "Data", "Decodable", "Decoder", "Dictionary", "Double", "Encodable", "Encoder", "Equatable", "Error",
+    "Float", "Hashable", "Hasher", "Identifiable", "Int", "Int8", "Int16", "Int32", "Int64", "Never", "Optional",
+    "Protocol", "RawRepresentable", "Result", "Self", "Sendable", "Set", "String", "Swift", "Task", "Type", "UInt",
+    "UInt8", "UInt16", "UInt32", "UInt64", "UUID", "Void",
+    // Inside of generated types.
+    "AllCases", "CodingKeys", "Create", "Fields", "ID", "Key", "RawValue", "Update",
+    "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",
+    "Unfilterable", "Unsortable",
+  ]
+
+  /// Whether a type of this name would hide one that generated code uses.
+  static func isReservedType(_ name: String) -> Bool { types.contains(name) || name.hasPrefix("OData") }
+}

@@ -1,0 +1,139 @@
+/// What is generated from a model: the declarations with their Swift names, and what has no Swift form yet.
+struct GenerationPlan {
+  /// Entity and complex types, by their Swift names.
+  var structures: [StructurePlan] = []
+  /// Enumeration types, by their Swift names.
+  var enumerations: [EnumerationPlan] = []
+  /// Type definitions, by their Swift names.
+  var definitions: [DefinitionPlan] = []
+  /// Entity containers, by their Swift names.
+  var services: [ServicePlan] = []
+  /// What is not generated, in the order of its names.
+  var omissions: [Omission] = []
+}
+
+/// A part of a model that is not generated.
+package struct Omission: Sendable, Hashable, Comparable {
+  /// What it is.
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// Actions, functions and their imports.
+    case operation = "actions and functions"
+    /// The undeclared properties of open types.
+    case undeclaredProperties = "undeclared properties of open types"
+    /// Geometry values.
+    case geometry = "geometry values"
+    /// A type that accepts values of several types.
+    case abstractType = "values of abstract and untyped types"
+    /// A type that the document does not declare.
+    case unknownType = "types of other documents"
+    /// A key with a property of a complex property.
+    case keyPath = "keys with paths"
+    /// The bytes of media entities.
+    case media = "content of media entities"
+  }
+
+  /// The kind of part.
+  package var reason: Reason
+  /// Its name in the service.
+  package var name: String
+
+  /// Ordered by name.
+  package static func < (left: Omission, right: Omission) -> Bool {
+    (left.name, left.reason.rawValue) < (right.name, right.reason.rawValue)
+  }
+}
+
+/// An entity or complex type.
+struct StructurePlan {
+  /// The Swift name.
+  var name: String
+  /// The qualified name in the service.
+  var serviceName: String
+  var isEntity: Bool
+  var documentation: [String]
+  /// The Swift name of the nearest base type that is generated.
+  var base: String?
+  /// The generated types that derive from it directly.
+  var derived: [DerivedPlan] = []
+  /// All members, inherited ones first.
+  var members: [MemberPlan] = []
+  /// The members of the key; empty if there is none.
+  var key: [MemberPlan] = []
+  /// The properties of a new entity; nil if the service creates none.
+  var create: [ChangeMember]?
+  /// The properties that can be changed; nil if the service allows no changes.
+  var update: [ChangeMember]?
+  /// Whether the type is one of several that derive from each other.
+  var isInHierarchy: Bool { base != nil || !derived.isEmpty }
+}
+
+/// A type that derives directly from another.
+struct DerivedPlan {
+  /// The Swift name of the type.
+  var type: String
+  /// The qualified names of the type and of all generated types that derive from it.
+  var serviceNames: [String]
+}
+
+/// A property or navigation property.
+struct MemberPlan {
+  enum Kind { case primitive, complex, entity, stream }
+
+  /// The Swift name.
+  var name: String
+  /// The name in the service.
+  var serviceName: String
+  var kind: Kind
+  /// The Swift type of one value.
+  var type: String
+  var isCollection: Bool
+  /// Whether an item of a collection can be null.
+  var hasNullItems = false
+  /// Whether the value can be absent.
+  var isOptional: Bool
+  /// Whether the value is stored outside of the structure that contains it.
+  var isIndirect = false
+  var isFilterable = true
+  var isSortable = true
+  var documentation: [String]
+
+  /// The type as declared, without the question mark of an optional.
+  var valueType: String { isCollection ? "[\(type)\(hasNullItems ? "?" : "")]" : type }
+  /// The type as declared.
+  var declaredType: String { isOptional ? valueType + "?" : valueType }
+}
+
+/// A property in the values of a creation or update.
+struct ChangeMember {
+  var member: MemberPlan
+  /// Whether a new entity needs the property.
+  var isRequired: Bool
+  /// Whether the property may be set to null.
+  var isNullable: Bool
+}
+
+/// An enumeration type.
+struct EnumerationPlan {
+  var name: String
+  var serviceName: String
+  var isFlags: Bool
+  var documentation: [String]
+  var members: [(name: String, serviceName: String, documentation: [String])]
+}
+
+/// A type definition.
+struct DefinitionPlan {
+  var name: String
+  var serviceName: String
+  var type: String
+  var documentation: [String]
+}
+
+/// An entity container.
+struct ServicePlan {
+  var name: String
+  var serviceName: String
+  var documentation: [String]
+  /// Entity sets and singletons, with the names of their URLs.
+  var sets: [(name: String, path: String, type: String, documentation: [String])]
+}

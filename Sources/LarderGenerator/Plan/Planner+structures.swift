@@ -1,0 +1,169 @@
+internal import LarderOData
+
+// Entity and complex types.
+extension Planner {
+  /// Plans a type with all inherited members.
+  mutating func structure(_ type: some EdmStructuredType) -> StructurePlan? {
+    guard let name = names[type.qualifiedName], let structure = model.structure(type.qualifiedName) else { return nil }
+    if type.isOpen { omit(.undeclaredProperties, type.qualifiedName) }
+    let base = structure.chain.dropLast().last { selection.types.contains($0.name) }
+    var plan = StructurePlan(
+      name: name, serviceName: type.qualifiedName, isEntity: structure.isEntityType,
+      documentation: annotations.documentation(of: type, target: type.qualifiedName),
+      base: base.flatMap { names[$0.name] })
+    plan.derived = derived(of: type.qualifiedName)
+    let members = members(of: structure)
+    plan.members = members.map(\.plan)
+    guard structure.isEntityType else { return plan }
+    plan.key = key(of: structure, members: plan.members)
+    guard !type.isAbstract else { return plan }
+    let restrictions = restrictions(of: structure)
+    let properties = members.compactMap { member in
+      member.property.map { (member.plan, $0, "\(member.owner)/\($0.name)") }
+    }
+    plan.create = create(properties, restrictions, key: plan.key)
+    plan.update = update(properties, restrictions, key: plan.key)
+    return plan
+  }
+
+  /// A planned member, with the type that declares it and, for structural properties, its declaration.
+  private typealias Member = (plan: MemberPlan, owner: String, property: EdmProperty?)
+
+  private mutating func members(of structure: EdmStructure) -> [Member] {
+    let restrictions = restrictions(of: structure)
+    let keyNames = Set(structure.key.map(\.name))
+    // `id` is the key's name in every entity: only the key's one property can have it.
+    let hasOwnID = structure.key.count == 1
+    var table = NameTable()
+    var members: [Member] = []
+    for level in structure.chain {
+      let candidates =
+        level.ownProperties.map { property -> (name: String, candidates: [String]) in
+          let candidates = NameTable.property(property.name)
+          let isTaken =
+            structure.isEntityType && candidates == ["id"] && !(hasOwnID && keyNames.contains(property.name))
+          return (property.name, isTaken ? ["idProperty"] : candidates)
+        }
+        + level.ownNavigationProperties.map { property in
+          (property.name, NameTable.navigation(property.name).filter { $0 != "id" })
+        }
+      let swiftNames = table.members(candidates)
+      for (property, name) in zip(level.ownProperties, swiftNames) {
+        guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
+        members.append((plan, level.name, property))
+      }
+      for (property, name) in zip(level.ownNavigationProperties, swiftNames.dropFirst(level.ownProperties.count)) {
+        guard let plan = member(property, name, of: level.name, restrictions) else { continue }
+        members.append((plan, level.name, nil))
+      }
+    }
+    return members
+  }
+
+  private mutating func member(
+    _ property: EdmProperty, _ name: String, of owner: String, _ keyNames: Set<String>, _ restrictions: SetRestrictions
+  ) -> MemberPlan? {
+    let target = "\(owner)/\(property.name)"
+    guard let (type, kind) = value(property.type, target), kind != .entity else { return nil }
+    let isCollection = property.type.isCollection
+    let isOptional = kind == .stream || (!isCollection && property.isNullable && !keyNames.contains(property.name))
+    return MemberPlan(
+      name: name, serviceName: property.name, kind: kind, type: type, isCollection: isCollection,
+      hasNullItems: isCollection && property.nullable == true && kind == .primitive, isOptional: isOptional,
+      isFilterable: isAllowed(
+        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
+      documentation: annotations.documentation(of: property, target: target))
+  }
+
+  /// Whether the entity sets and the SAP attributes of a property allow a use of it.
+  private func isAllowed(
+    _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
+  ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
+
+  private mutating func member(
+    _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
+  ) -> MemberPlan? {
+    let target = "\(owner)/\(property.name)"
+    guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
+    return MemberPlan(
+      name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
+      isOptional: true, isIndirect: !property.isCollection,
+      isFilterable: isAllowed(
+        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
+      documentation: annotations.documentation(of: property, target: target))
+  }
+
+  private mutating func value(_ type: EdmTypeReference, _ target: String) -> (type: String, kind: MemberPlan.Kind)? {
+    switch types.form(type) {
+    case .value(let swiftType, let kind): return (swiftType, kind)
+    case .omitted(let reason): omit(reason, target)
+    case .excluded: break
+    }
+    return nil
+  }
+
+  private mutating func key(of structure: EdmStructure, members: [MemberPlan]) -> [MemberPlan] {
+    let key = structure.key.compactMap { reference in
+      members.first { $0.serviceName == reference.name && $0.kind == .primitive && !$0.isCollection }
+    }
+    if key.count == structure.key.count { return key }
+    omit(.keyPath, structure.name)
+    return []
+  }
+
+  private func derived(of name: String) -> [DerivedPlan] {
+    (children[name] ?? []).compactMap { child in
+      names[child].map { DerivedPlan(type: $0, serviceNames: descendants(of: child)) }
+    }
+  }
+
+  /// A type and all generated types that derive from it.
+  private func descendants(of name: String) -> [String] {
+    var all: [String] = []
+    var pending = [name]
+    while let next = pending.popLast() {
+      all.append(next)
+      pending += children[next] ?? []
+    }
+    return all.sorted()
+  }
+}
+
+// What a creation and an update contain.
+extension Planner {
+  private typealias Property = (plan: MemberPlan, property: EdmProperty, target: String)
+
+  private func create(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
+    guard restrictions.isInsertable else { return nil }
+    let keyNames = Set(key.map(\.serviceName))
+    let members = properties.compactMap { plan, property, target -> ChangeMember? in
+      guard isWritable(plan, target), property.sap("creatable") != "false",
+        !restrictions.notInsertable.contains(property.name)
+      else { return nil }
+      // The service may assign the key.
+      let isRequired =
+        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !keyNames.contains(property.name)
+        && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
+      return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
+    }
+    return members.isEmpty ? nil : members
+  }
+
+  private func update(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
+    guard restrictions.isUpdatable else { return nil }
+    let keyNames = Set(key.map(\.serviceName))
+    let members = properties.compactMap { plan, property, target -> ChangeMember? in
+      guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
+        !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
+      else { return nil }
+      return ChangeMember(member: plan, isRequired: false, isNullable: plan.isOptional)
+    }
+    return members.isEmpty ? nil : members
+  }
+
+  private func isWritable(_ plan: MemberPlan, _ target: String) -> Bool {
+    plan.kind != .stream && !annotations.isComputed(target)
+  }
+}

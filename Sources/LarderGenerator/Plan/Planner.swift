@@ -1,0 +1,163 @@
+internal import LarderOData
+
+/// Plans what is generated from a model.
+struct Planner {
+  let model: EdmModel
+  let options: GeneratorOptions
+  let annotations: ModelAnnotations
+  let selection: ModelSelection
+  let names: TypeNames
+  let types: SwiftTypes
+  /// By the qualified name of a type, its entity sets and the targets of their annotations.
+  private let sets: [String: [(set: EdmEntitySet, target: String)]]
+  /// By the qualified name of a type, the generated types that derive from it directly, in the order of their names.
+  let children: [String: [String]]
+  private var omissions: Set<Omission> = []
+
+  init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
+    self.model = model
+    self.options = options
+    annotations = ModelAnnotations(model: model)
+    selection = try ModelSelection(model, options: options)
+    names = TypeNames(Planner.declarations(of: model), prefix: options.prefix)
+    types = SwiftTypes(model: model, names: names, generated: selection.types)
+    var sets: [String: [(set: EdmEntitySet, target: String)]] = [:]
+    for container in model.schemas.flatMap(\.containers) {
+      for set in container.entitySets {
+        sets[model.resolve(set.entityType), default: []].append((set, "\(container.qualifiedName)/\(set.name)"))
+      }
+    }
+    self.sets = sets
+    children = Planner.children(model, selection.types)
+  }
+
+  /// Plans all declarations.
+  mutating func plan() -> GenerationPlan {
+    var plan = GenerationPlan()
+    for schema in model.schemas {
+      for type in schema.entityTypes where isPlanned(type.qualifiedName) {
+        if type.hasStream { omit(.media, type.qualifiedName) }
+        plan.structures += structure(type).map { [$0] } ?? []
+      }
+      for type in schema.complexTypes where isPlanned(type.qualifiedName) {
+        plan.structures += structure(type).map { [$0] } ?? []
+      }
+      plan.enumerations += schema.enumTypes.filter { isPlanned($0.qualifiedName) }.compactMap { enumeration($0) }
+      plan.definitions += schema.typeDefinitions.filter { isPlanned($0.qualifiedName) }.compactMap { definition($0) }
+      plan.services += schema.containers.compactMap { service($0) }
+      for operation in schema.functions.map(\.qualifiedName) + schema.actions.map(\.qualifiedName) {
+        omit(.operation, operation)
+      }
+    }
+    Recursion.markIndirect(&plan.structures)
+    plan.structures.sort { $0.name < $1.name }
+    plan.enumerations.sort { $0.name < $1.name }
+    plan.definitions.sort { $0.name < $1.name }
+    plan.services.sort { $0.name < $1.name }
+    plan.omissions = omissions.sorted()
+    return plan
+  }
+
+  mutating func omit(_ reason: Omission.Reason, _ name: String) {
+    omissions.insert(Omission(reason: reason, name: name))
+  }
+
+  /// The restrictions of the entity sets of a type or of the nearest base type with entity sets.
+  func restrictions(of structure: EdmStructure) -> SetRestrictions {
+    let nearest = structure.chain.last { sets[$0.name] != nil }
+    return annotations.restrictions(ofSets: nearest.flatMap { sets[$0.name] } ?? [])
+  }
+
+  private static func children(_ model: EdmModel, _ generated: Set<String>) -> [String: [String]] {
+    var children: [String: [String]] = [:]
+    for name in generated.sorted() {
+      let base = model.structure(name)?.chain.dropLast().last { generated.contains($0.name) }
+      if let base { children[base.name, default: []].append(name) }
+    }
+    return children
+  }
+
+  private func isPlanned(_ name: String) -> Bool { selection.types.contains(name) && names[name] != nil }
+
+  private static func declarations(of model: EdmModel) -> [TypeNames.Declaration] {
+    var setNames: [String: Set<String>] = [:]
+    for set in model.schemas.flatMap(\.containers).flatMap(\.entitySets) {
+      setNames[model.resolve(set.entityType), default: []].insert(set.name)
+    }
+    return model.schemas.flatMap { schema in
+      schema.entityTypes.map { type in
+        let short = type.name.hasSuffix("Type") ? String(type.name.dropLast(4)) : type.name
+        let isShort = setNames[type.qualifiedName]?.contains(short) == true && short != type.name
+        return TypeNames.Declaration(
+          namespace: type.namespace, name: type.name, suffix: "Entity", shortName: isShort ? short : nil)
+      }
+        + schema.complexTypes.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Value") }
+        + schema.enumTypes.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Enumeration") }
+        + schema.typeDefinitions.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Definition") }
+        + schema.containers.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Service") }
+    }
+  }
+}
+
+// Enumerations, type definitions and containers.
+extension Planner {
+  private func enumeration(_ type: EdmEnumType) -> EnumerationPlan? {
+    guard let name = names[type.qualifiedName] else { return nil }
+    var table = NameTable()
+    let members = table.members(type.members.map { ($0.name, NameTable.enumerationMember($0.name)) })
+    return EnumerationPlan(
+      name: name, serviceName: type.qualifiedName, isFlags: type.isFlags,
+      documentation: annotations.documentation(of: type, target: type.qualifiedName),
+      members: zip(members, type.members).map { name, member in
+        let target = "\(type.qualifiedName)/\(member.name)"
+        return (name, member.name, annotations.documentation(of: member, target: target))
+      })
+  }
+
+  private mutating func definition(_ type: EdmTypeDefinition) -> DefinitionPlan? {
+    guard let name = names[type.qualifiedName] else { return nil }
+    switch SwiftTypes.form(type.underlyingType) {
+    case .value(let swiftType, .primitive):
+      return DefinitionPlan(
+        name: name, serviceName: type.qualifiedName, type: swiftType,
+        documentation: annotations.documentation(of: type, target: type.qualifiedName))
+    case .omitted(let reason): omit(reason, type.qualifiedName)
+    case .value, .excluded: break
+    }
+    return nil
+  }
+
+  private mutating func service(_ container: EdmEntityContainer) -> ServicePlan? {
+    for name in container.functionImports.map(\.name) + container.actionImports.map(\.name) {
+      omit(.operation, "\(container.qualifiedName)/\(name)")
+    }
+    let isDefault = model.defaultContainer?.qualifiedName == container.qualifiedName
+    let roots =
+      container.entitySets.map { ($0.name, $0.entityType, $0 as any EdmAnnotatable) }
+      + container.singletons.map { ($0.name, $0.type, $0 as any EdmAnnotatable) }
+    let planned = roots.compactMap { root -> (name: String, type: String, element: any EdmAnnotatable)? in
+      let type = model.resolve(root.1)
+      guard selection.includes(root.0), model.entityType(type) != nil, isPlanned(type), let name = names[type]
+      else { return nil }
+      return (root.0, name, root.2)
+    }
+    guard let name = names[container.qualifiedName], !planned.isEmpty else { return nil }
+    var table = NameTable()
+    let members = table.members(
+      planned.map { root in
+        let member = SwiftIdentifier.member(SwiftIdentifier.type(root.name))
+        let isReserved = ["self", "init"].contains(member)
+        return (root.name, [isReserved ? member + "Set" : member, SwiftIdentifier.member(root.name)])
+      })
+    return ServicePlan(
+      name: name, serviceName: container.qualifiedName,
+      documentation: annotations.documentation(of: container, target: container.qualifiedName),
+      sets: zip(members, planned).map { member, root in
+        let target = "\(container.qualifiedName)/\(root.name)"
+        return (
+          member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
+          annotations.documentation(of: root.element, target: target)
+        )
+      })
+  }
+}

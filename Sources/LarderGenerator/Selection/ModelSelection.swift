@@ -1,0 +1,53 @@
+internal import LarderOData
+
+/// The types of a model that are generated: those that the patterns select, and all that they refer to.
+struct ModelSelection {
+  /// Qualified names of entity, complex and enumeration types and type definitions.
+  private(set) var types: Set<String> = []
+  private let model: EdmModel
+  private let except: [NamePattern]
+
+  init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
+    self.model = model
+    except = options.except
+    let declared = model.schemas.flatMap { schema in
+      schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName)
+        + schema.enumTypes.map(\.qualifiedName) + schema.typeDefinitions.map(\.qualifiedName)
+    }
+    let sets = ModelSelection.sets(of: model)
+    for pattern in options.only + options.except
+    where !declared.contains(where: pattern.matches) && !sets.contains(where: { pattern.matches($0.name) }) {
+      throw .unmatchedPattern(pattern.text)
+    }
+    var roots = declared
+    if !options.only.isEmpty {
+      roots = declared.filter { name in options.only.contains { $0.matches(name) } }
+      roots += sets.filter { set in options.only.contains { $0.matches(set.name) } }.map { model.resolve($0.type) }
+    }
+    var pending = roots
+    while let name = pending.popLast() {
+      guard includes(name), types.insert(name).inserted else { continue }
+      pending += ModelSelection.references(of: name, in: model)
+    }
+    if types.isEmpty { throw .nothingSelected }
+  }
+
+  /// Whether a name is not left out.
+  func includes(_ name: String) -> Bool { !except.contains { $0.matches(name) } }
+
+  /// The names of entity sets and singletons, with their types.
+  private static func sets(of model: EdmModel) -> [(name: String, type: String)] {
+    model.schemas.flatMap(\.containers).flatMap { container in
+      container.entitySets.map { ($0.name, $0.entityType) } + container.singletons.map { ($0.name, $0.type) }
+    }
+  }
+
+  /// The types that a type names: its base type and those of its members.
+  private static func references(of name: String, in model: EdmModel) -> [String] {
+    guard let structure = model.structure(name) else { return [] }
+    var names = structure.base.map { [$0.name] } ?? []
+    names += structure.properties.compactMap(\.type.name)
+    names += structure.navigationProperties.compactMap(\.type.name)
+    return names.map { model.resolve($0) }
+  }
+}

@@ -1,0 +1,53 @@
+package import LarderOData
+
+/// Generates Swift types from the model of a service. The same model and options always give the same bytes.
+package enum SwiftGenerator {
+  /// Generates the files.
+  package static func generate(
+    _ model: EdmModel, options: GeneratorOptions
+  ) throws(GeneratorError) -> GeneratedFiles {
+    guard options.prefix.isEmpty || SwiftIdentifier.wholeType(options.prefix) == options.prefix else {
+      throw .invalidPrefix(options.prefix)
+    }
+    var planner = try Planner(model, options: options)
+    let plan = planner.plan()
+    let definitions = Dictionary(
+      plan.definitions.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+    let access = options.access
+    var files = FileList(options)
+    for structure in plan.structures {
+      let usesFoundation = structure.members.contains {
+        ["Data", "UUID"].contains(definitions[$0.type] ?? $0.type)
+      }
+      files.add(structure.name, StructureWriter.write(structure, access: access), usesFoundation: usesFoundation)
+    }
+    for enumeration in plan.enumerations {
+      files.add(enumeration.name, OtherWriters.write(enumeration, access: access))
+    }
+    if !plan.definitions.isEmpty {
+      let usesFoundation = plan.definitions.contains { ["Data", "UUID"].contains($0.type) }
+      files.add(
+        options.prefix + "TypeDefinitions", OtherWriters.write(plan.definitions, access: access),
+        usesFoundation: usesFoundation)
+    }
+    for service in plan.services { files.add(service.name, OtherWriters.write(service, access: access)) }
+    return GeneratedFiles(files: files.files.sorted { $0.name < $1.name }, omissions: plan.omissions)
+  }
+}
+
+/// Files with names that also differ on a disk that ignores case.
+private struct FileList {
+  private(set) var files: [GeneratedFile] = []
+  private let options: GeneratorOptions
+  private var names = NameTable()
+
+  init(_ options: GeneratorOptions) { self.options = options }
+
+  mutating func add(_ name: String, _ content: String, usesFoundation: Bool = false) {
+    let lowercased = name.lowercased()
+    let taken = names.take([lowercased])
+    let fileName = name + taken.dropFirst(lowercased.count) + FileHeader.fileEnding
+    let imports = FileHeader.imports(options.access, usesFoundation: usesFoundation)
+    files.append(GeneratedFile(name: fileName, text: FileHeader.text(options) + imports + content))
+  }
+}

@@ -1,0 +1,52 @@
+/// Writes the values for creating and changing entities of a type.
+enum ChangeWriter {
+  static func write(_ plan: StructurePlan, _ text: inout SwiftText) {
+    if let create = plan.create {
+      text.line("")
+      text.line("/// The properties of a new entity. The service sets those that are nil.")
+      write(create, named: "Create", &text)
+    }
+    if let update = plan.update {
+      text.line("")
+      text.line("/// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.")
+      write(update, named: "Update", &text)
+    }
+  }
+
+  private static func write(_ members: [ChangeMember], named name: String, _ text: inout SwiftText) {
+    text.declareBlock("struct \(name): ODataChange") { text in
+      for change in members {
+        let member = change.member
+        text.document(Array(member.documentation.prefix(1)), else: "The property `\(member.serviceName)`.")
+        text.declare("var \(SwiftIdentifier.declared(member.name)): \(type(of: change))")
+      }
+      text.line("")
+      text.line("/// Creates the properties.")
+      // Swift initializes with nil what a call does not give.
+      let parameters = members.map { change in
+        "\(SwiftIdentifier.declared(change.member.name)): \(type(of: change))" + (change.isRequired ? "" : " = nil")
+      }
+      text.list("\(text.access)init(", parameters, ") {")
+      for change in members {
+        let name = SwiftIdentifier.declared(change.member.name)
+        text.line("  self.\(name) = \(name)")
+      }
+      text.line("}")
+      text.line("")
+      text.line("/// The properties with their names in the service.")
+      text.declareBlock("var odataProperties: [ODataProperty]") { text in
+        text.line("var odataList = ODataPropertyList()")
+        for change in members {
+          let name = SwiftIdentifier.declared(change.member.name)
+          text.line("odataList.setIfGiven(\(SwiftText.literal(change.member.serviceName)), self.\(name))")
+        }
+        text.line("return odataList.properties")
+      }
+    }
+  }
+
+  private static func type(of change: ChangeMember) -> String {
+    let type = change.member.valueType
+    return change.isRequired ? type : change.isNullable ? type + "??" : type + "?"
+  }
+}

@@ -1,0 +1,52 @@
+/// Writes enumerations, type definitions and containers.
+enum OtherWriters {
+  /// An enumeration type: a structure with its known members, which also holds the members of later versions.
+  static func write(_ plan: EnumerationPlan, access: GeneratorOptions.Access) -> String {
+    var text = SwiftText(access)
+    text.document(plan.documentation, else: "The enumeration type `\(plan.serviceName)`.")
+    let name = plan.name
+    let kind = plan.isFlags ? "ODataFlags" : "ODataEnumeration"
+    text.declareBlock("struct \(name): \(kind), RawRepresentable, CaseIterable, Codable, Hashable, Sendable") { text in
+      text.line("/// The name of the type in the service.")
+      text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
+      text.line("/// The member's name, which may be one that this version of the metadata does not declare.")
+      text.declare("let rawValue: String")
+      text.line("")
+      text.line("/// Creates a member by its name.")
+      text.declare("init(rawValue: String) { self.rawValue = rawValue }")
+      text.line("")
+      for member in plan.members {
+        text.document(member.documentation, else: "The member `\(member.serviceName)`.")
+        let value = "\(name)(rawValue: \(SwiftText.literal(member.serviceName)))"
+        text.declare("static var \(SwiftIdentifier.declared(member.name)): \(name) { \(value) }")
+      }
+      text.line("/// The declared members.")
+      let all = plan.members.map { "\(name).\(SwiftIdentifier.declared($0.name))" }
+      text.list("\(text.access)static var allCases: [\(name)] { [", all, "] }")
+    }
+    return text.text
+  }
+
+  static func write(_ definitions: [DefinitionPlan], access: GeneratorOptions.Access) -> String {
+    var text = SwiftText(access)
+    for plan in definitions {
+      text.document(plan.documentation, else: "The type definition `\(plan.serviceName)`.")
+      text.declare("typealias \(plan.name) = \(plan.type)")
+    }
+    return text.text
+  }
+
+  static func write(_ plan: ServicePlan, access: GeneratorOptions.Access) -> String {
+    var text = SwiftText(access)
+    text.document(plan.documentation, else: "Queries of the entity sets and singletons of `\(plan.serviceName)`.")
+    text.declareBlock("enum \(plan.name)") { text in
+      for set in plan.sets {
+        text.document(set.documentation, else: "A query of `\(set.path)`.")
+        let query = "ODataQuery<\(set.type)>"
+        text.declare(
+          "static var \(SwiftIdentifier.declared(set.name)): \(query) { \(query)(\(SwiftText.literal(set.path))) }")
+      }
+    }
+    return text.text
+  }
+}

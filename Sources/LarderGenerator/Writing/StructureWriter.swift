@@ -1,0 +1,188 @@
+/// Writes an entity or complex type.
+struct StructureWriter {
+  let plan: StructurePlan
+
+  /// The members with a stored value.
+  var stored: [MemberPlan] { plan.members.filter { $0.kind != .stream } }
+
+  static func write(_ plan: StructurePlan, access: GeneratorOptions.Access) -> String {
+    var text = SwiftText(access)
+    StructureWriter(plan: plan).structure(&text)
+    return text.text
+  }
+
+  private func structure(_ text: inout SwiftText) {
+    let kind = plan.isEntity ? "entity" : "complex"
+    text.document(plan.documentation, else: "The \(kind) type `\(plan.serviceName)`.")
+    if !plan.documentation.isEmpty {
+      text.line("///")
+      text.line("/// The \(kind) type `\(plan.serviceName)`.")
+    }
+    var protocols = plan.key.isEmpty ? [] : ["ODataKeyed", "Identifiable"]
+    if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
+    if !plan.isEntity { protocols.append("ODataComplex") }
+    if plan.isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
+    protocols += ["Codable", "Hashable", "Sendable"]
+    text.declareBlock("struct \(plan.name): \(protocols.joined(separator: ", "))") { body(&$0) }
+  }
+
+  private func body(_ text: inout SwiftText) {
+    text.line("/// The name of the type in the service.")
+    text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
+    properties(&text)
+    text.line("")
+    initializer(&text)
+    if !plan.key.isEmpty { key(&text) }
+    text.line("")
+    codingKeys(&text)
+    if !plan.derived.isEmpty { HierarchyWriter(plan: plan, stored: stored).write(&text) }
+    if !plan.isEntity { value(&text) }
+    text.line("")
+    fields(&text)
+    ChangeWriter.write(plan, &text)
+  }
+
+  private func properties(_ text: inout SwiftText) {
+    if plan.isInHierarchy {
+      text.line("/// The name of the value's type, as the service sent it; nil if it sent none.")
+      text.declare("let odataType: String?")
+    }
+    for member in stored {
+      text.document(member.documentation, else: "The property `\(member.serviceName)`.")
+      let name = SwiftIdentifier.declared(member.name)
+      if member.isIndirect {
+        let optional = member.isOptional ? "?" : ""
+        text.declare("var \(name): \(member.declaredType) { _\(member.name)\(optional).value }")
+        text.line("private let _\(member.name): ODataIndirect<\(member.type)>\(optional)")
+      } else {
+        text.declare("let \(name): \(member.declaredType)")
+      }
+    }
+    if !plan.derived.isEmpty {
+      text.line("/// The whole value, if it is of a derived type.")
+      text.declare("let odataDerived: ODataDerivedValue?")
+    }
+  }
+
+  private func initializer(_ text: inout SwiftText) {
+    text.line("/// Creates a value.")
+    let parameters = stored.map { member in
+      "\(SwiftIdentifier.declared(member.name)): \(member.declaredType)"
+        + (member.isOptional ? " = nil" : member.isCollection ? " = []" : "")
+    }
+    text.list("\(text.access)init(", parameters, ") {")
+    for member in stored {
+      let name = SwiftIdentifier.declared(member.name)
+      if !member.isIndirect {
+        text.line("  self.\(name) = \(name)")
+      } else if member.isOptional {
+        text.line("  self._\(member.name) = ODataIndirect(\(name))")
+      } else {
+        text.line("  self._\(member.name) = .value(\(name))")
+      }
+    }
+    if plan.isInHierarchy { text.line("  odataType = \(SwiftText.literal("#" + plan.serviceName))") }
+    if !plan.derived.isEmpty { text.line("  odataDerived = nil") }
+    text.line("}")
+  }
+
+  private func key(_ text: inout SwiftText) {
+    text.line("")
+    text.line("/// The key: it identifies an entity in its set.")
+    text.declareBlock("struct Key: ODataKey") { text in
+      for member in plan.key {
+        text.document(member.documentation, else: "The property `\(member.serviceName)`.")
+        text.declare("let \(SwiftIdentifier.declared(member.name)): \(member.type)")
+      }
+      text.line("")
+      text.line("/// Creates a key.")
+      text.list(
+        "\(text.access)init(", plan.key.map { "\(SwiftIdentifier.declared($0.name)): \($0.type)" }, ") {")
+      for member in plan.key {
+        let name = SwiftIdentifier.declared(member.name)
+        text.line("  self.\(name) = \(name)")
+      }
+      text.line("}")
+      text.line("")
+      text.line("/// The properties with their names in the service.")
+      let parts = plan.key.map { "(\(SwiftText.literal($0.serviceName)), self.\(SwiftIdentifier.declared($0.name)))" }
+      text.declare("var odataParts: [(name: String, value: any ODataPrimitive)] { [\(parts.joined(separator: ", "))] }")
+      text.line("")
+      text.block("private enum CodingKeys: String, CodingKey") { text in
+        for member in plan.key {
+          text.line("case \(SwiftIdentifier.declared(member.name)) = \(SwiftText.literal(member.serviceName))")
+        }
+      }
+    }
+    text.line("")
+    text.line("/// The entity's key.")
+    let arguments = plan.key.map { "\($0.name): self.\(SwiftIdentifier.declared($0.name))" }
+    text.declare("var odataKey: Key { Key(\(arguments.joined(separator: ", "))) }")
+    if !plan.members.contains(where: { $0.name == "id" }) {
+      text.line("/// The entity's key.")
+      text.declare("var id: Key { odataKey }")
+    }
+  }
+
+  private func codingKeys(_ text: inout SwiftText) {
+    guard !stored.isEmpty || plan.isInHierarchy else { return text.line("private enum CodingKeys: CodingKey {}") }
+    text.block("private enum CodingKeys: String, CodingKey") { text in
+      if plan.isInHierarchy { text.line("case odataType = \"@odata.type\"") }
+      for member in stored {
+        let name = member.isIndirect ? "_" + member.name : SwiftIdentifier.declared(member.name)
+        text.line("case \(name) = \(SwiftText.literal(member.serviceName))")
+      }
+    }
+  }
+
+  private func value(_ text: inout SwiftText) {
+    text.line("")
+    text.line("/// The value as a payload contains it.")
+    text.declareBlock("var odataValue: ODataValue") { text in
+      if !plan.derived.isEmpty {
+        text.line("if let derived = odataDerived?.value as? any ODataComplex { return derived.odataValue }")
+      }
+      let properties = stored.filter { $0.kind != .entity }
+      let typeName = plan.isInHierarchy ? "Self.odataTypeName" : "nil"
+      guard !properties.isEmpty else {
+        return text.line("return .complex(ODataComplexValue(typeName: \(typeName)))")
+      }
+      text.line("var odataList = ODataPropertyList()")
+      for member in properties {
+        text.line(
+          "odataList.set(\(SwiftText.literal(member.serviceName)), self.\(SwiftIdentifier.declared(member.name)))")
+      }
+      text.line("return .complex(ODataComplexValue(typeName: \(typeName), properties: odataList.properties))")
+    }
+  }
+
+  private func fields(_ text: inout SwiftText) {
+    text.line("/// The properties in queries.")
+    text.declareBlock("struct Fields: ODataFields") { text in
+      text.line("/// Creates the fields.")
+      text.declare("init() {}")
+      for member in plan.members {
+        var type = StructureWriter.fieldType(member)
+        var value = ".init(\(SwiftText.literal(member.serviceName)))"
+        let isStream = member.kind == .stream
+        if !member.isFilterable || isStream { (type, value) = ("Unfilterable<\(type)>", ".init(\(value))") }
+        if !member.isSortable || isStream { (type, value) = ("Unsortable<\(type)>", ".init(\(value))") }
+        text.document(Array(member.documentation.prefix(1)), else: "The property `\(member.serviceName)`.")
+        text.declare("var \(SwiftIdentifier.declared(member.name)): \(type) { \(value) }")
+      }
+    }
+  }
+
+  private static func fieldType(_ member: MemberPlan) -> String {
+    let family =
+      switch (member.kind, member.isCollection) {
+      case (.primitive, false), (.stream, _): "Field"
+      case (.primitive, true): "CollectionField"
+      case (.complex, false): "ComplexField"
+      case (.complex, true): "ComplexCollection"
+      case (.entity, false): "Navigation"
+      case (.entity, true): "NavigationCollection"
+      }
+    return "\(family)<\(member.type)>"
+  }
+}

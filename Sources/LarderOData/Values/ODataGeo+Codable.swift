@@ -1,0 +1,71 @@
+extension ODataGeo: Codable {
+  /// Decodes GeoJSON, as a geography value: only the declared type of a property distinguishes it from geometry.
+  public init(from decoder: any Decoder) throws {
+    let node = try decoder.geoNode(depth: 0)
+    do throws(ODataValueError.Problem) { try self.init(geoJSON: node, type: .geography) } catch {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "The object is not GeoJSON of a geography value"))
+    }
+  }
+
+  /// Encodes the value as GeoJSON.
+  public func encode(to encoder: any Encoder) throws { try EncodedNode(node: geoJSON()).encode(to: encoder) }
+}
+
+/// A name of an object's member.
+private struct MemberKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+extension Decoder {
+  /// Any JSON without booleans, which GeoJSON does not have.
+  fileprivate func geoNode(depth: Int) throws -> JSONNode {
+    guard depth <= JSONNode.maximumDepth else {
+      throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "The value is nested too deep"))
+    }
+    if let object = try? container(keyedBy: MemberKey.self) {
+      return .object(
+        try object.allKeys.map { key in
+          .init(key.stringValue, try object.superDecoder(forKey: key).geoNode(depth: depth + 1))
+        })
+    }
+    if var array = try? unkeyedContainer() {
+      var items: [JSONNode] = []
+      while !array.isAtEnd { items.append(try array.superDecoder().geoNode(depth: depth + 1)) }
+      return .array(items)
+    }
+    let value = try singleValueContainer()
+    if value.decodeNil() { return .null }
+    if let text = try? value.decode(String.self) { return .string(text) }
+    return .number(String(try value.decode(Double.self)))
+  }
+}
+
+private struct EncodedNode: Encodable {
+  let node: JSONNode
+
+  func encode(to encoder: any Encoder) throws {
+    switch node {
+    case .object(let members):
+      var container = encoder.container(keyedBy: MemberKey.self)
+      for member in members {
+        try container.encode(EncodedNode(node: member.value), forKey: MemberKey(stringValue: member.name))
+      }
+    case .array(let items):
+      var container = encoder.unkeyedContainer()
+      for item in items { try container.encode(EncodedNode(node: item)) }
+    default:
+      var container = encoder.singleValueContainer()
+      switch node {
+      case .boolean(let flag): try container.encode(flag)
+      case .string(let text): try container.encode(text)
+      case .number(let digits): try container.encode(Double(digits))
+      default: try container.encodeNil()
+      }
+    }
+  }
+}

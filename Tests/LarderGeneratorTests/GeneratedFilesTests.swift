@@ -1,0 +1,148 @@
+import Foundation
+import LarderOData
+import LarderODataXML
+import LarderTestSupport
+import Testing
+
+@testable import LarderGenerator
+
+@Suite("Generated files", .timeLimit(.minutes(5)))
+struct GeneratedFilesTests {
+  @Test("the files in Generated, which these tests compile, are what the generator writes")
+  func golden() throws {
+    let folder = PackageRoot.folder.appending(path: "Tests/LarderGeneratorTests/Generated")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
+    let files = try generateAll(try model(shop)).files
+    #expect(files.map(\.name) == names.sorted())
+    for file in files {
+      let text = try String(contentsOf: folder.appending(path: file.name), encoding: .utf8)
+      #expect(file.text == text, "\(file.name): write the generator's output there if it is right")
+    }
+  }
+
+  @Test("what has no Swift form is named")
+  func omissions() throws {
+    let omissions = try generateAll(try model(shop)).omissions
+    #expect(omissions.map(\.name) == ["Shop.Bank", "Shop.Ship"])
+    #expect(omissions.map(\.reason) == [.undeclaredProperties, .operation])
+    let other = try generateAll(
+      try model(
+        """
+        <EntityType Name="A" HasStream="true"><Key><PropertyRef Name="C/ID" Alias="ID"/></Key>
+          <Property Name="C" Type="Shop.C"/><Property Name="G" Type="Edm.GeometryPoint"/>
+          <Property Name="U" Type="Edm.Untyped"/><Property Name="X" Type="Other.Thing"/></EntityType>
+        <ComplexType Name="C"><Property Name="ID" Type="Edm.String"/></ComplexType>
+        """))
+    #expect(
+      other.omissions.map { "\($0.name): \($0.reason)" } == [
+        "Shop.A: media", "Shop.A: keyPath", "Shop.A/G: geometry", "Shop.A/U: abstractType", "Shop.A/X: unknownType",
+      ])
+    let text = try #require(other.files.first { $0.name.hasPrefix("A.") }?.text)
+    #expect(!text.contains("ODataKeyed") && !text.contains("var g:") && !text.contains("let u:"))
+  }
+
+  @Test("the access level and the prefix apply to every type")
+  func accessAndPrefix() throws {
+    let files = try generate(try model(shop)) { ($0.access, $0.prefix) = (.public, "My") }
+    let order = try #require(files["MyOrder"])
+    #expect(order.contains("public struct MyOrder: ODataKeyed"))
+    #expect(order.contains("public import LarderOData"))
+    #expect(order.contains("public let items: [MyItem]?"))
+    #expect(order.contains("// larder generate \"metadata.xml\" --access public --prefix My\n"))
+    #expect(files["MyService"]?.contains("public static var orders: ODataQuery<MyOrder>") == true)
+    #expect(files.keys.allSatisfy { $0.hasPrefix("My") })
+  }
+
+  @Test("only the selected types are generated, with what they refer to")
+  func only() throws {
+    let files = try generate(try model(shop)) { $0.only = [NamePattern("Parties")] }
+    #expect(files.keys.sorted() == ["Party", "Service"])
+    let derived = try generate(try model(shop)) { $0.only = [NamePattern("Shop.Bank")] }
+    #expect(derived.keys.sorted() == ["Bank", "Company", "Party", "Service"])
+    let all = try generate(try model(shop)) { $0.only = [NamePattern("Item")] }
+    #expect(all["Order"] != nil && all["Status"] != nil && all["Company"] == nil)
+  }
+
+  @Test("members that refer to a type that is left out are left out")
+  func except() throws {
+    let files = try generate(try model(shop)) { $0.except = [NamePattern("Item"), NamePattern("Status")] }
+    #expect(files["Item"] == nil && files["Status"] == nil)
+    let order = try #require(files["Order"])
+    #expect(!order.contains("items") && !order.contains("status") && order.contains("predecessor"))
+  }
+
+  @Test("a pattern without a match, a prefix that is no name and an empty selection are errors")
+  func errors() throws {
+    let shopModel = try model(shop)
+    #expect(throws: GeneratorError.unmatchedPattern("Ordr")) {
+      try generateAll(shopModel) { $0.only = [NamePattern("Ordr")] }
+    }
+    #expect(throws: GeneratorError.invalidPrefix("my-")) { try generateAll(shopModel) { $0.prefix = "my-" } }
+    #expect(throws: GeneratorError.nothingSelected) { try generateAll(shopModel) { $0.except = [NamePattern("*")] } }
+    #expect(throws: GeneratorError.nothingSelected) { try generateAll(try model("")) }
+  }
+
+  @Test("V2: attributes of SAP document and restrict properties")
+  func sapAttributes() throws {
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+        <EntityType Name="A_OrderType"><Key><PropertyRef Name="Order"/></Key>
+          <Property Name="Order" Type="Edm.String" Nullable="false" sap:label="Order"
+            sap:quickinfo="Number of the&#10; order"/>
+          <Property Name="Time" Type="Edm.Time" sap:filterable="false" sap:creatable="false"/>
+          <Property Name="Count" Type="Edm.Int64" sap:sortable="false" sap:updatable="false"/></EntityType>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+          <EntitySet Name="A_Order" EntityType="S.A_OrderType"/></EntityContainer></Schema>
+        </edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let files = try generate(model)
+    let order = try #require(files["Order"])
+    #expect(order.contains("/// Number of the order\n  ///\n  /// Order\n  let order: String\n"))
+    #expect(order.contains("var time: Unfilterable<Field<ODataDuration>> { .init(.init(\"Time\")) }"))
+    #expect(order.contains("var count: Unsortable<Field<Int64>> { .init(.init(\"Count\")) }"))
+    let parts = order.components(separatedBy: "struct Update")
+    #expect(parts.count == 2)
+    #expect(parts[0].components(separatedBy: "struct Create")[1].contains("count: Int64?"))
+    #expect(!parts[0].components(separatedBy: "struct Create")[1].contains("time: ODataDuration?"))
+    #expect(parts[1].contains("time: ODataDuration??") && !parts[1].contains("count"))
+    #expect(files["C"]?.contains("static var order: ODataQuery<Order> { ODataQuery<Order>(\"A_Order\") }") == true)
+  }
+
+  @Test("names that only differ in case get files that a disk that ignores case tells apart")
+  func fileNames() throws {
+    let files = try generateAll(
+      try model("<ComplexType Name=\"Item\"/><ComplexType Name=\"ITEM\"/><ComplexType Name=\"A_Item\"/>")
+    ).files.map(\.name)
+    #expect(Set(files.map { $0.lowercased() }).count == 3)
+  }
+
+  @Test("texts of a service cannot end a comment line or a string")
+  func injection() throws {
+    let text = try #require(
+      generate(
+        try model(
+          """
+          <ComplexType Name="A"><Annotation Term="Org.OData.Core.V1.Description"
+            String="a&#10;let x = 1&#13;&#x2028;let y = 2&#x85;let z = 3"/></ComplexType>
+          """))["A"])
+    #expect(text.contains("/// a let x = 1 let y = 2 let z = 3\n"))
+    #expect(SwiftText.literal("a\"\\(b)\n") == #""a\"\\(b)\u{a}""#)
+  }
+
+  @Test("documents of real services give the same bytes each time")
+  func determinism() throws {
+    for file in SharedOData.files(in: "samples/metadata", suffix: "") {
+      guard let bytes = try? Data(contentsOf: file), bytes.count < 1 << 19,
+        let (first, second) = try? (EdmModel.read([UInt8](bytes)), EdmModel.read([UInt8](bytes))),
+        let files = try? generateAll(first)
+      else { continue }
+      #expect(!files.files.isEmpty)
+      #expect(try generateAll(second) == files, "\(file.lastPathComponent)")
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import LarderOData
+import Testing
+
+/// The types in `Generated`, which the generator wrote.
+@Suite("Generated types", .timeLimit(.minutes(1)))
+struct GeneratedTypesTests {
+  private func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(json.utf8))
+  }
+
+  private let json = ##"""
+    {"ID": 7, "Due": "2026-11-27T08:30:00.123456789+05:30", "Total": "12345678901234567890.0123456789", "Note": null,
+     "Customer": "ACME", "Status": "Delayed", "Tags": ["a", "b"], "Options": "Gift,Later", "in": "AQI=",
+     "ShipTo": {"City": "Bonn", "Former": {"City": "Ulm", "Former": null}},
+     "Items": [{"ID": "01234567-89AB-CDEF-0123-456789ABCDEF", "Line": 1, "Order": {"ID": 7, "Total": 1.5,
+       "Customer": "ACME", "Status": "Open", "Tags": []}}],
+     "_Customer": {"@odata.type": "#Shop.Bank", "Code": "B1", "Employees": 9007199254740993}}
+    """##
+
+  @Test("values are decoded without loss, also members and types that the model does not declare")
+  func decoding() throws {
+    let order = try decode(Order.self, json)
+    #expect(order.id == 7 && order.odataKey == Order.Key(id: 7))
+    #expect(order.due?.description == "2026-11-27T08:30:00.123456789+05:30")
+    #expect(order.total.description == "12345678901234567890.0123456789")
+    #expect(order.note == nil && order.status.rawValue == "Delayed" && order.tags == ["a", "b"])
+    #expect(order.in == Data([1, 2]))
+    #expect(order.options?.contains(.gift) == true && order.options?.contains(.fast) == false)
+    #expect(order.shipTo?.former?.city == "Ulm" && order.shipTo?.former?.former == nil)
+    #expect(order.items?.first?.order?.total == 1.5)
+    #expect(order.items?.first?.id.line == 1)
+    #expect(order.predecessor == nil)
+    let unknown = try decode(Party.self, ##"{"@odata.type": "#Shop.Person", "Code": "P1"}"##)
+    #expect(unknown.odataDerived == nil && unknown.odataType == "#Shop.Person" && unknown.code == "P1")
+  }
+
+  @Test("an entity of a derived type is also its base types")
+  func hierarchy() throws {
+    let party = try #require(try decode(Order.self, json).toCustomer)
+    #expect(party.code == "B1")
+    #expect(party.as(Company.self)?.employees == 9_007_199_254_740_993)
+    #expect(party.as(Bank.self)?.code == "B1")
+    #expect(party.as(Order.self) == nil)
+  }
+
+  @Test("encoded values decode as equal values")
+  func encoding() throws {
+    let order = try decode(Order.self, json)
+    let copy = try JSONDecoder().decode(Order.self, from: JSONEncoder().encode(order))
+    #expect(copy == order)
+    #expect(copy.toCustomer?.as(Bank.self) == order.toCustomer?.as(Bank.self))
+    #expect(Set([order, copy]).count == 1)
+  }
+
+  @Test("a required property that is missing is an error that names it")
+  func missing() throws {
+    let error = #expect(throws: DecodingError.self) { try decode(Order.self, #"{"ID": 7}"#) }
+    guard case .keyNotFound(let key, _)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(key.stringValue == "Total")
+  }
+
+  @Test("the fields are those of the query builder")
+  func queries() throws {
+    let query = Service.orders
+      .filter { $0.due < .now && $0.status == .open && $0.shipTo.city == "Bonn" && $0.items.any { $0.line > 1 } }
+      .orderBy { [$0.total.descending, $0.predecessor.customer.ascending] }
+      .expand { $0.items.top(3) }
+      .select { $0.note }
+    let text = try query.text().removingPercentEncoding ?? ""
+    let parts = text.split(separator: "?").flatMap { $0.split(separator: "&") }
+    #expect(
+      Set(parts) == [
+        "Orders", "$select=Note", "$expand=Items($top=3)", "$orderby=Total desc,Predecessor/Customer",
+        "$filter=Due lt now() and Status eq Shop.Status'Open' and ShipTo/City eq 'Bonn' and Items/any(x:x/Line gt 1)",
+      ])
+    #expect(try Service.orders.key(Order.Key(id: 5)).text() == "Orders(5)")
+    let item = Item.Key(idProperty: try #require(UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")), line: 2)
+    #expect(
+      try ODataQuery<Item>("Items").key(item).text().lowercased()
+        == "items(id=01234567-89ab-cdef-0123-456789abcdef,line=2)")
+  }
+
+  @Test("a property that cannot be filtered or sorted by has no operators there")
+  func restrictions() {
+    let fields = Order.Fields()
+    let path = ODataPath([])
+    let filtered: ODataNotFilterable = fields.note.operand(at: path)
+    let sorted: ODataNotSortable = fields.due.ordering(at: path)
+    let isAllowed: ODataOperand<ODataDateTimeOffset> = fields.due.operand(at: path)
+    _ = (filtered, sorted, isAllowed)
+  }
+
+  @Test("a creation has the properties that are given")
+  func creation() {
+    let create = Order.Create(note: "x", customer: "ACME", shipTo: Address(city: "Bonn"), tags: ["a"])
+    #expect(create.odataProperties.map(\.name) == ["Note", "Customer", "ShipTo", "Tags"])
+    #expect(create.odataProperties[1].value == .string("ACME"))
+    #expect(
+      create.odataProperties[2].value
+        == .complex(ODataComplexValue(properties: [.init("City", .string("Bonn")), .init("Former", .null)])))
+    #expect(create.odataProperties[3].value == .collection([.string("a")]))
+  }
+
+  @Test("an update tells null from unchanged, and has no computed, immutable or key property")
+  func update() {
+    var update = Order.Update(note: .some(nil), status: Status(rawValue: "Delayed"))
+    #expect(update.odataProperties == [.init("Note", .null), .init("Status", .enumeration("Delayed"))])
+    update.note = "x"
+    update.options = Options(.gift, .fast)
+    #expect(
+      update.odataProperties
+        == [
+          .init("Note", .string("x")), .init("Status", .enumeration("Delayed")),
+          .init("Options", .enumeration("Gift,Fast")),
+        ])
+  }
+}

@@ -1,0 +1,94 @@
+import LarderOData
+import LarderODataXML
+
+@testable import LarderGenerator
+
+/// A model from the schema's content in CSDL XML of V4.
+func model(_ schema: String, namespace: String = "Shop") throws -> EdmModel {
+  try EdmModel.read(
+    Array(
+      """
+      <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+      <Schema Namespace="\(namespace)" xmlns="http://docs.oasis-open.org/odata/ns/edm">\(schema)</Schema>
+      </edmx:DataServices></edmx:Edmx>
+      """.utf8))
+}
+
+/// The generated files by their names without the ending.
+func generate(_ model: EdmModel, _ change: (inout GeneratorOptions) -> Void = { _ in }) throws -> [String: String] {
+  try Dictionary(
+    uniqueKeysWithValues: generateAll(model, change).files.map {
+      (String($0.name.dropLast(FileHeader.fileEnding.count)), $0.text)
+    })
+}
+
+func generateAll(
+  _ model: EdmModel, _ change: (inout GeneratorOptions) -> Void = { _ in }
+) throws -> GeneratedFiles {
+  var options = GeneratorOptions(documentName: "metadata.xml")
+  change(&options)
+  return try SwiftGenerator.generate(model, options: options)
+}
+
+/// A small shop: keys, navigation, a hierarchy, complex values, enumerations, a type definition, annotations. The files
+/// in `Generated` are generated from it.
+let shop = """
+  <EntityType Name="Order">
+    <Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Due" Type="Edm.DateTimeOffset" Precision="12"/>
+    <Property Name="Total" Type="Shop.Money" Nullable="false">
+      <Annotation Term="Org.OData.Core.V1.Computed"/>
+    </Property>
+    <Property Name="Note" Type="Edm.String">
+      <Annotation Term="Org.OData.Core.V1.Description" String="What the customer wrote"/>
+    </Property>
+    <Property Name="Customer" Type="Edm.String" Nullable="false">
+      <Annotation Term="Org.OData.Core.V1.Immutable" Bool="true"/>
+    </Property>
+    <Property Name="Status" Type="Shop.Status" Nullable="false" DefaultValue="Open"/>
+    <Property Name="ShipTo" Type="Shop.Address"/>
+    <Property Name="Tags" Type="Collection(Edm.String)"/>
+    <Property Name="Options" Type="Shop.Options"/>
+    <Property Name="in" Type="Edm.Binary"/>
+    <Property Name="Scan" Type="Edm.Stream"/>
+    <NavigationProperty Name="Items" Type="Collection(Shop.Item)" ContainsTarget="true"/>
+    <NavigationProperty Name="Predecessor" Type="Shop.Order"/>
+    <NavigationProperty Name="_Customer" Type="Shop.Party"/>
+  </EntityType>
+  <EntityType Name="Item">
+    <Key><PropertyRef Name="ID"/><PropertyRef Name="Line"/></Key>
+    <Property Name="ID" Type="Edm.Guid"/>
+    <Property Name="Line" Type="Edm.Int16"/>
+    <NavigationProperty Name="Order" Type="Shop.Order" Nullable="false"/>
+  </EntityType>
+  <EntityType Name="Party" Abstract="true">
+    <Key><PropertyRef Name="Code"/></Key>
+    <Property Name="Code" Type="Edm.String" Nullable="false"/>
+  </EntityType>
+  <EntityType Name="Company" BaseType="Shop.Party"><Property Name="Employees" Type="Edm.Int64"/></EntityType>
+  <EntityType Name="Bank" BaseType="Shop.Company" OpenType="true"/>
+  <ComplexType Name="Address">
+    <Property Name="City" Type="Edm.String"/>
+    <Property Name="Former" Type="Shop.Address"/>
+  </ComplexType>
+  <EnumType Name="Status"><Member Name="Open"/><Member Name="None"/></EnumType>
+  <EnumType Name="Options" IsFlags="true"><Member Name="Gift" Value="1"/><Member Name="Fast" Value="2"/></EnumType>
+  <TypeDefinition Name="Money" UnderlyingType="Edm.Decimal"/>
+  <Action Name="Ship" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <EntityContainer Name="Service">
+    <EntitySet Name="Orders" EntityType="Shop.Order">
+      <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record>
+        <PropertyValue Property="NonFilterableProperties"><Collection><PropertyPath>Note</PropertyPath></Collection>
+        </PropertyValue></Record></Annotation>
+      <Annotation Term="Org.OData.Capabilities.V1.SortRestrictions"><Record>
+        <PropertyValue Property="NonSortableProperties"><Collection><PropertyPath>Note</PropertyPath>
+        <PropertyPath>Due</PropertyPath></Collection></PropertyValue></Record></Annotation>
+    </EntitySet>
+    <EntitySet Name="Parties" EntityType="Shop.Party">
+      <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
+        <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
+    </EntitySet>
+    <Singleton Name="Me" Type="Shop.Company"/>
+  </EntityContainer>
+  """

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import LarderGenerator
+
+@Suite("Swift names", .timeLimit(.minutes(1)))
+struct NamingTests {
+  @Test(
+    "types are in upper camel case, without SAP's prefixes of views",
+    arguments: [
+      ("A_SalesOrder", "SalesOrder"), ("C_PURREQUISITION", "PURREQUISITION"), ("order", "Order"),
+      ("order_item", "OrderItem"), ("SALES_ORDER_ID", "SalesOrderID"), ("Orders", "Orders"), ("A_1", "A1"),
+      ("B_Order", "BOrder"), ("3DModel", "_3DModel"), ("Größe", "Größe"), ("größe", "Größe"), ("订单", "订单"),
+      ("Sales Order", "SalesOrder"), ("Sales-Order.Item", "SalesOrderItem"), ("_", "_"), ("", "_"),
+      ("Line_1_2", "Line1_2"), ("é", "É"), ("a€b", "AB"),
+    ])
+  func types(name: String, swiftName: String) { #expect(SwiftIdentifier.type(name) == swiftName) }
+
+  @Test(
+    "members are in lower camel case, and abbreviations stay one word",
+    arguments: [
+      ("SalesOrderID", "salesOrderID"), ("ID", "id"), ("Id", "id"), ("IDs", "ids"), ("IDsOfItems", "idsOfItems"),
+      ("URLPath", "urlPath"), ("XMLHTTPRequest", "xmlhttpRequest"), ("SALES_ORDER_ID", "salesOrderID"),
+      ("PRODUCT", "product"), ("to_Item", "toItem"), ("_Item", "item"), ("ID2", "id2"), ("A1", "a1"),
+      ("3DModel", "_3DModel"), ("Ärger", "ärger"), ("Name", "name"), ("name", "name"), ("OrderSSn", "orderSSn"),
+      ("Line_1_2", "line1_2"), ("Line_12", "line12"), ("Address1_City", "address1City"), ("_", "_"),
+    ])
+  func members(name: String, swiftName: String) { #expect(SwiftIdentifier.member(name) == swiftName) }
+
+  @Test("keywords are declared in backticks, and names that Swift uses are replaced")
+  func keywords() {
+    #expect(SwiftIdentifier.declared("in") == "`in`")
+    #expect(SwiftIdentifier.declared("order") == "order")
+    #expect(NameTable.property("Self") == ["selfProperty"])
+    #expect(NameTable.property("HashValue") == ["hashValueProperty"])
+    #expect(NameTable.property("Path") == ["pathProperty"])
+    #expect(NameTable.property("In") == ["in"])
+    #expect(NameTable.enumerationMember("None") == ["noneMember"])
+  }
+
+  @Test("members with one Swift name are told apart, and the one with that very name keeps it")
+  func memberCollisions() {
+    var table = NameTable()
+    let names = table.members([
+      ("Name", NameTable.property("Name")), ("name", NameTable.property("name")),
+      ("NAME", NameTable.property("NAME")), ("Line1", NameTable.property("Line1")),
+      ("line_1", NameTable.property("line_1")), ("SalesOrder", NameTable.property("SalesOrder")),
+      ("_SalesOrder", NameTable.navigation("_SalesOrder")),
+    ])
+    #expect(names == ["name2", "name", "name3", "line1", "line1_2", "salesOrder", "toSalesOrder"])
+  }
+
+  @Test("types with one Swift name are told apart by their namespaces, whatever their order")
+  func typeCollisions() {
+    let declarations: [TypeNames.Declaration] = [
+      .init(namespace: "shop.archive", name: "Order", suffix: "Entity"),
+      .init(namespace: "shop", name: "C_Order", suffix: "Entity"),
+      .init(namespace: "shop", name: "Order", suffix: "Entity"),
+      .init(namespace: "shop", name: "Set", suffix: "Entity"),
+      .init(namespace: "shop", name: "data", suffix: "Value"),
+      .init(namespace: "shop", name: "ODataThing", suffix: "Value"),
+      .init(namespace: "shop", name: "A_ItemType", suffix: "Entity", shortName: "A_Item"),
+    ]
+    for order in [declarations, declarations.reversed()] {
+      let names = TypeNames(order, prefix: "")
+      #expect(names["shop.Order"] == "Order")
+      #expect(names["shop.C_Order"] == "COrder")
+      #expect(names["shop.archive.Order"] == "ArchiveOrder")
+      #expect(names["shop.Set"] == "SetEntity")
+      #expect(names["shop.data"] == "DataValue")
+      #expect(names["shop.ODataThing"] == "ODataThingValue")
+      #expect(names["shop.A_ItemType"] == "Item")
+      #expect(names["shop.Missing"] == nil)
+    }
+    #expect(TypeNames(declarations, prefix: "My")["shop.Set"] == "MySet")
+  }
+
+  @Test(
+    "patterns match whole names, with or without the namespace",
+    arguments: [
+      ("Order", "shop.Order", true), ("Order", "shop.Orders", false), ("*Order*", "shop.SalesOrderItem", true),
+      ("shop.*", "shop.Order", true), ("Ord?r", "Order", true), ("Ord?r", "Ordr", false), ("*", "x", true),
+      ("a*b*c", "aXbYbZc", true), ("a*b*c", "aXbYbZ", false), ("", "x", false), ("order", "Order", false),
+    ])
+  func patterns(pattern: String, name: String, matches: Bool) {
+    #expect(NamePattern(pattern).matches(name) == matches)
+  }
+}
