@@ -126,20 +126,18 @@ final class StagedDelta: Sendable {
       }
       if next?.page != page {
         try reader?.finish()
-        if let rest = reader?.collector.take() { try writer.write(rest, connection) }
+        if let rest = reader?.handler.rows.take() { try writer.write(rest, connection) }
         guard let next else { return }
         let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
-        reader = PageReader(
-          form,
-          RowCollector(
-            plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:]))
+        let rows = PageRows(plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:])
+        reader = PageReader(form, into: rows)
         page = next.page
       }
       guard let next else { return }
       part = (next.page, next.part)
       try reader?.read(next.bytes)
-      if let collector = reader?.collector, collector.rows.frames.isEmpty, collector.rows.chunk.order.count >= 1000 {
-        try writer.write(collector.take(), connection)
+      if let handler = reader?.handler, handler.rows.frames.isEmpty, handler.rows.batch.isRipe(isEnd: false) {
+        try writer.write(handler.rows.take(), connection)
       }
     }
   }
@@ -165,8 +163,8 @@ final class StagedDeltaPage: Sendable {
   init(_ delta: StagedDelta, _ form: PageForm) {
     self.delta = delta
     self.form = form
-    let collector = RowCollector(plan: delta.replica.plan, table: delta.table)
-    state = Exclusive(Reading(reader: PageReader(form, collector)))
+    let rows = PageRows(plan: delta.replica.plan, table: delta.table)
+    state = Exclusive(Reading(reader: PageReader(form, into: rows)))
   }
 
   /// Stores the next bytes. Returns the number of the page's changes so far. Throws if the bytes are not changes.
@@ -179,13 +177,12 @@ final class StagedDeltaPage: Sendable {
       let part = Array(bytes[start..<end])
       let (isFull, count) = try state.run { state in
         try state.reader.read(part)
-        if state.reader.collector.rows.frames.isEmpty {
-          let chunk = state.reader.collector.take()
-          state.rows += Int64(chunk.deltaLinks.count)
+        if state.reader.handler.rows.frames.isEmpty {
+          state.rows += Int64(state.reader.handler.rows.take().deltaLinks.count)
         }
         state.parts.append(part)
         state.byteCount += part.count
-        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.collector.rows.rootCount)
+        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.handler.rows.rootCount)
       }
       rows = count
       if isFull { try await flush(isEnd: false) }
@@ -225,7 +222,7 @@ final class StagedDeltaPage: Sendable {
   func end() async throws -> PageEnd {
     let end = try state.run { state in
       try state.reader.finish()
-      state.rows += Int64(state.reader.collector.rows.chunk.deltaLinks.count)
+      state.rows += Int64(state.reader.handler.rows.batch.deltaLinks.count)
       var end = state.reader.end
       end.rows += state.rows
       return end

@@ -328,7 +328,7 @@ struct ReplicaReadTests {
     // An interrupted page does not affect earlier pages.
     let broken = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
     try await broken.take(Array("{\"value\":[{\"ID\":77777}".utf8))
-    await broken.cancel()
+    await read.queue.settle()
     #expect(try await rig.rows("SELECT position, pages FROM larder_download") == ["4 with 10000|5"])
     let outcome = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
     #expect(outcome.rows == 10_000)
