@@ -66,7 +66,8 @@ struct GenerationWriter: Sendable {
       } else {
         let parent = row.parent.map { identities[$0] } ?? batch.outerParents[index]
         if target.table.isContained {
-          // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the others.
+          // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the
+          // others.
           guard let parent else {
             throw .notSupported(
               connection.file ?? "",

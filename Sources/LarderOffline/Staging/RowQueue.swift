@@ -2,8 +2,8 @@ import LarderCore
 import LarderStorage
 
 /// Rows on their way from the reader of a page to the thread that writes them. The queue holds few rows at a time, and
-/// writes them in order, each transaction for one time slice. The ends of pages are also in the queue: the facts about a
-/// page are stored in the transaction that writes its last rows, or after it.
+/// writes them in order, each transaction for one time slice. The ends of pages are also in the queue: the facts about
+/// a page are stored in the transaction that writes its last rows, or after it.
 final class RowQueue: Sendable {
   private let replica: Replica
   private let writing: Exclusive<Writing>

@@ -27,8 +27,8 @@ enum PageError: Error, Sendable, CustomStringConvertible {
 extension PageRows {
   /// Passes the events of a payload on to the rows.
   ///
-  /// The whole state is one value: Swift checks exclusive access each time that a member of a class is accessed, and each
-  /// event accesses many.
+  /// The whole state is one value: Swift checks exclusive access each time that a member of a class is accessed, and
+  /// each event accesses many.
   final class Handler: PayloadHandler {
     var rows: PageRows
 
