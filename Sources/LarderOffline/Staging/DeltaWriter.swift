@@ -10,7 +10,7 @@ struct DeltaWriter {
   var registry: ReplicaRegistry
   private var bits: [Int: Int64] = [:]
   private var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
-  private var outcome = StagedOutcome()
+  private var outcome = DownloadOutcome()
   /// The rows that were added or changed, by the number of their table.
   private(set) var upserted: [Int: [Int64]] = [:]
   private var hasNewTables = false
@@ -69,7 +69,7 @@ struct DeltaWriter {
 
   /// Applies links that were sent separately from entities, because their ends may come later. Then completes the
   /// delta.
-  mutating func finish(_ connection: Connection) throws(StorageError) -> StagedOutcome {
+  mutating func finish(_ connection: Connection) throws(StorageError) -> DownloadOutcome {
     for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
     try resolveReleased(connection)
     try deleteKept(connection)

@@ -29,7 +29,7 @@ protocol DownloadStaging: Sendable {
   /// Makes the staged rows visible to readers, and stores what the next download begins with.
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
-  ) async throws -> StagedOutcome
+  ) async throws -> DownloadOutcome
   /// Discards what is staged.
   func discard() async throws
 }

@@ -10,12 +10,12 @@ enum ReplicaStaging {
     // The entity that contains the rows may be another row now.
     guard bound.container == nil else { return nil }
     let table = bound.table.number
-    if let read = try await StagedRead.resume(replica, query: query.id, table: table, places: places),
+    if let read = try await GenerationRead.resume(replica, query: query.id, table: table, places: places),
       let position = position(read.position, .whole)
     {
       return (read, position)
     }
-    if let delta = try await StagedDelta.resume(replica, query: query.id, table: table, places: places),
+    if let delta = try await DeltaPages.resume(replica, query: query.id, table: table, places: places),
       let position = position(delta.position, .changes)
     {
       return (delta, position)
@@ -39,15 +39,15 @@ enum ReplicaStaging {
     switch kind {
     case .whole:
       let container = try await store.place(of: bound.container)
-      return try await StagedRead.begin(replica, query: query.id, table: table, in: container, places: places)
+      return try await GenerationRead.begin(replica, query: query.id, table: table, in: container, places: places)
     case .changes:
-      return try await StagedDelta.begin(replica, query: query.id, table: table, places: places)
+      return try await DeltaPages.begin(replica, query: query.id, table: table, places: places)
     }
   }
 }
 
 /// The rows of a whole read, in the next generation of their tables.
-extension StagedRead: DownloadStaging {
+extension GenerationRead: DownloadStaging {
   var earlierRows: Int64 { rows }
 
   func page(_ arriving: ArrivingPage) async throws -> (PageEnd, Int64) {
@@ -61,7 +61,7 @@ extension StagedRead: DownloadStaging {
 
   /// Passes a page's bytes on as they arrive, then ends the page. Returns the result of `end` and the number of bytes.
   private func read(
-    _ arriving: ArrivingPage, into page: StagedPage, end: (StagedPage) async throws -> PageEnd
+    _ arriving: ArrivingPage, into page: GenerationPage, end: (GenerationPage) async throws -> PageEnd
   ) async throws -> (PageEnd, Int64) {
     var bytes: Int64 = 0
     do {
@@ -89,14 +89,14 @@ extension StagedRead: DownloadStaging {
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
-  ) async throws -> StagedOutcome {
+  ) async throws -> DownloadOutcome {
     try await finish(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
   }
 }
 
 /// The pages of a delta, which are stored unchanged until all have arrived.
-extension StagedDelta: DownloadStaging {
+extension DeltaPages: DownloadStaging {
   var earlierRows: Int64 { 0 }
 
   /// Pages of changes are already stored when they end.
@@ -121,7 +121,7 @@ extension StagedDelta: DownloadStaging {
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
-  ) async throws -> StagedOutcome {
+  ) async throws -> DownloadOutcome {
     try await apply(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
   }

@@ -108,7 +108,7 @@ extension Replica {
   func removeQuery(_ name: String) async throws(StorageError) {
     guard let query = try await query(name) else { return }
     try await write { (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query.id, plan, connection)
+      try UnfinishedDownloads.drop(query: query.id, plan, connection)
       var registry = try ReplicaRegistry(plan, connection)
       let names = try connection.rows("SELECT name, bit FROM larder_membership WHERE query = ?1", .integer(query.id)) {
         (row) throws(StorageError) in (try row.text(0), try row.int64(1))

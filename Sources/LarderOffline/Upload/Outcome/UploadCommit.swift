@@ -59,11 +59,13 @@ struct UploadCommit: Sendable {
     var names: Set<String> = []
     for (entry, outcome) in units.flatMap(\.outcomes) where outcome.outdatesDownloads {
       // An action without an entity may change anything.
-      guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, plan, connection) }
+      guard let entity = entry.request.entity else {
+        return try UnfinishedDownloads.dropOutdated(nil, plan, connection)
+      }
       names.insert(entity.table)
       names.formUnion(try queue.names(of: entry.id))
     }
-    try StagedTables.dropOutdated(names, plan, connection)
+    try UnfinishedDownloads.dropOutdated(names, plan, connection)
   }
 
   private static func unitOutcome(_ unit: Unit) -> UnitOutcome {

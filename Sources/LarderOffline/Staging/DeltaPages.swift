@@ -6,7 +6,7 @@ import LarderStorage
 /// with the next link.
 ///
 /// Applying changes a second time has no effect.
-final class StagedDelta: Sendable {
+final class DeltaPages: Sendable {
   let replica: Replica
   let query: Int64
   /// The table of the query's own entities.
@@ -30,30 +30,30 @@ final class StagedDelta: Sendable {
   /// Starts again: discards what is staged for the query.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedDelta {
+  ) async throws(StorageError) -> DeltaPages {
     try await replica.write { (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
+      try UnfinishedDownloads.drop(query: query, plan, connection)
       try connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 1, 0, 0, 0)", .integer(query))
     }
-    return StagedDelta(replica, query, table, places, position: nil, pages: 0)
+    return DeltaPages(replica, query, table, places, position: nil, pages: 0)
   }
 
   /// Resumes with the staged pages; nil if there are none.
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedDelta? {
+  ) async throws(StorageError) -> DeltaPages? {
     let stored = try await replica.database.read { (connection) throws(StorageError) in
       try connection.first(
         "SELECT position, pages FROM larder_download WHERE query = ?1 AND way = 1", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1)) }
     }
     guard let stored, stored.1 > 0 else { return nil }
-    return StagedDelta(replica, query, table, places, position: stored.0, pages: Int(clamping: stored.1))
+    return DeltaPages(replica, query, table, places, position: stored.0, pages: Int(clamping: stored.1))
   }
 
   /// Begins to store a page.
-  func beginPage(_ form: PageForm) -> StagedDeltaPage { StagedDeltaPage(self, form) }
+  func beginPage(_ form: PageForm) -> DeltaPage { DeltaPage(self, form) }
 
   /// Stores the position at which the download continues. Call it after the end of a page.
   func save(position: String?) async throws(StorageError) {
@@ -66,7 +66,7 @@ final class StagedDelta: Sendable {
   /// Discards what is staged.
   func discard() async throws(StorageError) {
     try await replica.write { [query] (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
+      try UnfinishedDownloads.drop(query: query, plan, connection)
     }
   }
 
@@ -79,9 +79,9 @@ final class StagedDelta: Sendable {
   ///   - marks: the marks of the download that the changes are part of; nil if they are a download of their own.
   func apply(
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
-  ) async throws -> StagedOutcome {
+  ) async throws -> DownloadOutcome {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
-    let ending = StagedEnding(
+    let ending = DownloadEnding(
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
     let unreadable = Locked<(any Error & Sendable)?>(nil)
     do {
@@ -103,7 +103,7 @@ final class StagedDelta: Sendable {
         for (table, rows) in writer.upserted { try marks.mark(rows, of: plan.tables[table], connection) }
         try marks.mark(local.upserted, in: plan, connection)
         try ending.write(query, connection)
-        try StagedTables.drop(query: query, plan, connection)
+        try UnfinishedDownloads.drop(query: query, plan, connection)
         return outcome
       }
     } catch {
@@ -144,8 +144,8 @@ final class StagedDelta: Sendable {
 }
 
 /// A page of changes that is being stored. It supports one caller at a time.
-final class StagedDeltaPage: Sendable {
-  private let delta: StagedDelta
+final class DeltaPage: Sendable {
+  private let delta: DeltaPages
   private let form: PageForm
   private let state: Exclusive<Reading>
 
@@ -160,7 +160,7 @@ final class StagedDeltaPage: Sendable {
 
   private static let partBytes = 256 << 10
 
-  init(_ delta: StagedDelta, _ form: PageForm) {
+  init(_ delta: DeltaPages, _ form: PageForm) {
     self.delta = delta
     self.form = form
     let rows = PageRows(plan: delta.replica.plan, table: delta.table)
@@ -173,7 +173,7 @@ final class StagedDeltaPage: Sendable {
     var start = 0
     var rows: Int64 = 0
     while start < bytes.count {
-      let end = min(start + StagedDeltaPage.partBytes, bytes.count)
+      let end = min(start + DeltaPage.partBytes, bytes.count)
       let part = Array(bytes[start..<end])
       let (isFull, count) = try state.run { state in
         try state.reader.read(part)
@@ -182,7 +182,7 @@ final class StagedDeltaPage: Sendable {
         }
         state.parts.append(part)
         state.byteCount += part.count
-        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.handler.rows.rootCount)
+        return (state.byteCount >= DeltaPage.partBytes, state.rows + state.reader.handler.rows.rootCount)
       }
       rows = count
       if isFull { try await flush(isEnd: false) }

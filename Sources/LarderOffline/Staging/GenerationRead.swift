@@ -7,7 +7,7 @@ import LarderStorage
 ///
 /// Staged rows survive the end of the process; ``resume(_:query:table:)`` continues after the last saved page. Rows of
 /// an interrupted page are read again, which does no harm.
-final class StagedRead: Sendable {
+final class GenerationRead: Sendable {
   let replica: Replica
   let query: Int64
   /// The table of the query's own entities.
@@ -52,35 +52,35 @@ final class StagedRead: Sendable {
   /// A later page throws `inUse` if it brings rows of a table that the whole read of another query fills.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedRead {
+  ) async throws(StorageError) -> GenerationRead {
     let plan = try await replica.write { (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
+      try UnfinishedDownloads.drop(query: query, plan, connection)
       try connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 0, 0, 0, 0)", .integer(query))
       return plan
     }
-    return StagedRead(
+    return GenerationRead(
       replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container, places: places)
   }
 
   /// Resumes with what is staged; nil if there is nothing.
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedRead? {
+  ) async throws(StorageError) -> GenerationRead? {
     let stored = try await replica.read { (connection, _, plan) throws(StorageError) in
       try connection.first(
         "SELECT position, pages, rows FROM larder_download WHERE query = ?1 AND way = 0", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1), try row.int64(2), plan) }
     }
     guard let stored, stored.0 != nil || stored.1 > 0 else { return nil }
-    return StagedRead(
+    return GenerationRead(
       replica, query, table, stored.3, position: stored.0, pages: Int(clamping: stored.1), rows: stored.2,
       places: places)
   }
 
   /// Begins to read a page, or a page of an inline collection.
-  func beginPage(_ form: PageForm, inline: InlinePage? = nil) -> StagedPage {
-    StagedPage(self, form, inline)
+  func beginPage(_ form: PageForm, inline: InlinePage? = nil) -> GenerationPage {
+    GenerationPage(self, form, inline)
   }
 
   /// Stores the position at which the download continues. Call it after the end of a page whose rows are written.
@@ -114,15 +114,15 @@ final class StagedRead: Sendable {
   func discard() async throws(StorageError) {
     await queue.stop()
     _ = try await replica.write { [query] (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
+      try UnfinishedDownloads.drop(query: query, plan, connection)
       try connection.countVersionUp()
     }
   }
 }
 
 /// A page of a whole read that is being read. It supports one caller at a time.
-final class StagedPage: Sendable {
-  private let read: StagedRead
+final class GenerationPage: Sendable {
+  private let read: GenerationRead
   private let inline: InlinePage?
   private let state: Exclusive<Reading>
 
@@ -139,7 +139,7 @@ final class StagedPage: Sendable {
   private static let packedRows = 50_000
   private static let packedBytes = 6 << 20
 
-  init(_ read: StagedRead, _ form: PageForm, _ inline: InlinePage?) {
+  init(_ read: GenerationRead, _ form: PageForm, _ inline: InlinePage?) {
     self.read = read
     self.inline = inline
     let isFit = inline.map { read.plan.tables.indices.contains($0.table) && $0.navigation >= 0 } ?? false
@@ -160,7 +160,7 @@ final class StagedPage: Sendable {
     var start = 0
     var rows: Int64 = 0
     while start < bytes.count {
-      let end = min(start + StagedPage.slice, bytes.count)
+      let end = min(start + GenerationPage.slice, bytes.count)
       let part = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
       let (ripe, count) = try state.run { state in
         state.bytes += Int64(part.count)

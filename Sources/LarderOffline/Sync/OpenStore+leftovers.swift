@@ -26,7 +26,7 @@ extension OpenStore {
     let stale = try await staleDownloads()
     guard !stale.isEmpty else { return }
     try await replica.write { (connection, _, plan) throws(StorageError) in
-      for query in stale { try StagedTables.drop(query: query, plan, connection) }
+      for query in stale { try UnfinishedDownloads.drop(query: query, plan, connection) }
       try connection.countVersionUp()
     }
   }
