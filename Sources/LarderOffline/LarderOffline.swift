@@ -19,7 +19,10 @@
 // A download:
 // 1. DefiningQueries/  which queries fill the store, and the rows that they wait for.
 // 2. Sync/      chooses delta link, condition or complete read; pages, resumption, progress.
-// 3. Staging/   rows go to the disk in slices; one short transaction makes them visible.
+// 3. Replica/Rows/   ``PageRows`` receives the events of a response; a ``PageBatch`` has the rows of a page, with the cells of each
+//               table in a ``RowBatch``.
+// 4. Staging/   ``PackedRows`` and batches go through a ``RowQueue`` to a ``GenerationWriter``, and in slices to each table's
+//               ``TableGeneration``; one short transaction makes them visible. ``DeltaWriter`` applies the batches of a delta.
 //
 // A change:
 // 1. Changes/Make/    the path leads to a row, and the content is checked against the model; the change becomes effects.

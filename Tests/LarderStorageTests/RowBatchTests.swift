@@ -52,6 +52,52 @@ struct RowBatchTests {
     #expect(others.mayRepeat(in: [1]))
   }
 
+  @Test("A cell without a value is NULL and absent, also after packing; a cell that was set to NULL is not absent")
+  func absentCells() {
+    var batch = RowBatch(width: 3)
+    let row = batch.appendRow()
+    batch.setNull(row, 1)
+    batch.set(row, 2, .text("x"))
+    var rows = PackedRows(width: 3)
+    rows.append(batch)
+    var unpacked = RowBatch(width: 3)
+    rows.unpack([0], into: &unpacked)
+    for batch in [batch, unpacked] {
+      #expect((0..<3).map { batch.isAbsent(row, $0) } == [true, false, false])
+      #expect((0..<3).map { batch.isNull(row, $0) } == [true, true, false])
+      #expect(batch.cellValues == [.null, .null, .text("x")])
+    }
+  }
+
+  @Test("Packed rows are taken in their order, a few at a time; rows that repeat a key stay in the order of appending")
+  func taking() {
+    var batch = RowBatch(width: 2)
+    for (key, value) in [(1, 30), (2, 10), (3, 20)] as [(Int64, Int64)] {
+      batch.append(integer: key)
+      batch.append(integer: value)
+    }
+    var rows = PackedRows(width: 2)
+    rows.append(batch)
+    var part = RowBatch(width: 2)
+    rows.unpackNext(2, into: &part)
+    #expect(part.rowCount == 0 && !rows.isSorted)
+    rows.sort(by: [1], unlessRepeated: [0])
+    rows.unpackNext(2, into: &part)
+    #expect(part.cellValues == [.integer(2), .integer(10), .integer(3), .integer(20)])
+    rows.take(1)
+    rows.unpackNext(2, into: &part)
+    #expect(part.cellValues == [.integer(3), .integer(20), .integer(1), .integer(30)])
+    rows.take(2)
+    #expect(rows.isDone && rows.takenCount == 3)
+    rows.removeAll()
+    #expect(!rows.isSorted && rows.takenCount == 0)
+    rows.append(batch)
+    rows.append(batch)
+    rows.sort(by: [1], unlessRepeated: [0])
+    rows.unpackNext(2, into: &part)
+    #expect(part.cellValues == [.integer(1), .integer(30), .integer(2), .integer(10)])
+  }
+
   @Test("Packed rows are read as they were written, in any order: every class, and every size of numbers and text")
   func packing() {
     var values: [SQLValue] = [

@@ -99,7 +99,7 @@ struct RejectedCreation {
     var new = old
     for (number, value) in zip(table.key, values) { new[table.columns[number].name] = value }
     let identity = TableDDL.identity(of: table).map { new[$0] ?? .null }
-    if let existing = try rows.row(table, TableTarget.condition(table), identity) {
+    if let existing = try rows.row(table, table.identityCondition, identity) {
       guard existing.id == entity.row else {
         throw OfflineODataError(.entityExists, try rows.path(of: entity, new))
       }

@@ -16,7 +16,7 @@ struct ReplicaMigration: Sendable, Hashable {
     from old: ReplicaPlan, to plan: ReplicaPlan, _ connection: Connection
   ) throws(StorageError) -> ReplicaMigration {
     var migration = ReplicaMigration()
-    try StagedTables.dropAll(old, connection)
+    try UnfinishedDownloads.dropAll(old, connection)
     var before = try ReplicaRegistry(old, connection)
     var shown = LocalRows(ReplicaSnapshot(connection: connection, state: before.state(version: 0), plan: old))
     let unfolded = try shown.unfold()

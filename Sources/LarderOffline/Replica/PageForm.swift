@@ -53,9 +53,14 @@ struct PageEnd: Sendable, Hashable {
   /// The number of entities of any type, and links between them, that no earlier page had; nil if they were not
   /// counted.
   var newRows: Int64?
-  /// The number of rows of the query's own table in this staging, each counted once; nil for changes.
+  /// The number of rows of the query's own table that are staged now, each counted once even if several pages had it;
+  /// nil for changes, and if it is not known.
   var stagedRows: Int64?
-  var context: String?
+  /// Whether the response is in Atom format.
+  var isAtom = false
+  /// The `ETag` and `Last-Modified` of the response.
+  var etag: String?
+  var lastModified: String?
   /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has.
@@ -72,29 +77,29 @@ struct InlinePage: Sendable, Hashable {
   let parent: Int64
 }
 
-/// Reads one payload in JSON or Atom into a collector.
+/// Reads the payload of a page, in JSON or Atom.
 struct PageReader {
   private enum Reader {
     case json(JSONPayloadReader)
     case atom(AtomPayloadReader)
   }
 
-  let collector: RowCollector
+  let handler: PageRows.Handler
   private var reader: Reader
 
-  init(_ form: PageForm, _ collector: RowCollector) {
-    self.collector = collector
-    collector.content = form.content
+  init(_ form: PageForm, into rows: PageRows) {
+    handler = PageRows.Handler(rows)
+    handler.rows.content = form.content
     if form.isAtom {
-      var options = AtomOptions(model: collector.rows.model)
-      options.expectedType = .named(collector.rows.rootTypeName)
-      reader = .atom(AtomPayloadReader(options: options, handler: collector))
+      var options = AtomOptions(model: rows.model)
+      options.expectedType = .named(rows.rootTypeName)
+      reader = .atom(AtomPayloadReader(options: options, handler: handler))
     } else {
       var options = PayloadOptions(
-        model: collector.rows.model, url: form.url, status: form.status, version: form.version,
+        model: rows.model, url: form.url, status: form.status, version: form.version,
         contentType: form.contentType)
       // Links to further pages and to changes may have any form.
-      if options.expectedType == nil { options.expectedType = .named(collector.rows.rootTypeName) }
+      if options.expectedType == nil { options.expectedType = .named(rows.rootTypeName) }
       if form.content == .entity { options.expected = .entity }
       options.protocolVersion = form.protocolVersion
       reader = .json(JSONPayloadReader(options: options))
@@ -108,7 +113,7 @@ struct PageReader {
       // The reader has one owner at a time, so that its buffers are not copied.
       reader = .json(JSONPayloadReader())
       defer { reader = .json(json) }
-      try json.read(bytes, into: collector)
+      try json.read(bytes, into: handler)
     case .atom(let atom): try atom.read(bytes)
     }
   }
@@ -116,16 +121,17 @@ struct PageReader {
   /// Ends the payload: no bytes follow.
   mutating func finish() throws {
     switch reader {
-    case .json(var json): try json.finish(into: collector)
+    case .json(var json): try json.finish(into: handler)
     case .atom(let atom): try atom.finish()
     }
   }
 
   var end: PageEnd {
-    let collected = collector.rows
-    return PageEnd(
-      nextLink: collected.nextLink, deltaLink: collected.deltaLink, count: collected.count, rows: collected.rootCount,
-      context: collected.context,
-      contradictedLinks: collected.contradictedLinks, fineValues: collected.fineValues)
+    let rows = handler.rows
+    var end = PageEnd(nextLink: rows.nextLink, deltaLink: rows.deltaLink, count: rows.count, rows: rows.rootCount)
+    if case .atom = reader { end.isAtom = true }
+    end.contradictedLinks = rows.contradictedLinks
+    end.fineValues = rows.fineValues
+    return end
   }
 }

@@ -74,23 +74,27 @@ extension DeltaWriter {
 
   /// Releases the rows that a row no longer leads to when its columns change. For other queries than the delta's own,
   /// the row itself is released too: their deltas only omit it.
-  mutating func release(changed slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
+  mutating func release(
+    changed batch: PageBatch, _ row: Int, _ id: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    let table = batch.table(of: row)
     for (query, places) in places where places.all.count > 1 {
-      let columns = places.joiningColumns(of: slot.table, plan).filter { slot.isPresent(row, $0) }.sorted()
-      guard !columns.isEmpty, try differs(slot, row, from: id, in: columns, connection) else { continue }
-      try release(below: slot.table.number, id, of: query, connection)
-      if query != self.query { release(Released(query: query, table: slot.table.number, row: id)) }
+      let columns = places.joiningColumns(of: table, plan).filter { batch.isPresent(row, $0) }.sorted()
+      guard !columns.isEmpty, try differs(batch, row, from: id, in: columns, connection) else { continue }
+      try release(below: table.number, id, of: query, connection)
+      if query != self.query { release(Released(query: query, table: table.number, row: id)) }
     }
   }
 
   /// Whether a row of the store has other values in some columns.
   private func differs(
-    _ slot: RowSlot, _ row: Int, from id: Int64, in columns: [Int], _ connection: Connection
+    _ batch: PageBatch, _ row: Int, from id: Int64, in columns: [Int], _ connection: Connection
   ) throws(StorageError) -> Bool {
-    let terms = columns.indices.map { "\(TableDDL.quoted(slot.table.columns[columns[$0]].name)) IS NOT ?\($0 + 2)" }
-    let values = columns.map { slot.batch.value(row, RowSlot.systemCount + $0) }
+    let table = batch.table(of: row)
+    let terms = columns.indices.map { "\(TableDDL.quoted(table.columns[columns[$0]].name)) IS NOT ?\($0 + 2)" }
+    let values = columns.map { batch.value(row, $0) }
     var isOther = false
-    let sql = "SELECT 1 FROM \(name(slot.table.number)) WHERE \"@id\" = ?1 AND (\(terms.joined(separator: " OR ")))"
+    let sql = "SELECT 1 FROM \(name(table.number)) WHERE \"@id\" = ?1 AND (\(terms.joined(separator: " OR ")))"
     try connection.forEachRow(sql, [.integer(id)] + values) { (_) throws(StorageError) in
       isOther = true
       return false
@@ -99,26 +103,25 @@ extension DeltaWriter {
   }
 
   /// Releases the rows that are no longer members of a navigation property that the delta contains inline.
-  mutating func release(omittedFrom chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection)
+  mutating func release(omittedFrom batch: PageBatch, _ identities: [Int64], _ connection: Connection)
     throws(StorageError)
   {
-    func identity(_ place: RowChunk.Place) -> Int64 { identities[Int(place.slot)][Int(place.row)] }
-    let members = Dictionary(grouping: chunk.members) { $0.navigation }
-    for complete in chunk.completeNavigations {
-      let table = chunk.slots[Int(complete.source.slot)].table
-      let source = identity(complete.source)
+    let members = Dictionary(grouping: batch.members) { $0.navigation }
+    for complete in batch.completeNavigations {
+      let table = batch.table(of: complete.source)
+      let source = identities[complete.source]
       guard source != 0 else { continue }
       // The other members are behind a link.
-      if chunk.inlines.contains(where: { $0.parent == complete.source && $0.navigation == complete.navigation }) {
+      if batch.inlines.contains(where: { $0.parent == complete.source && $0.navigation == complete.navigation }) {
         try doubt(query, connection)
         continue
       }
-      let remaining = Set((members[complete] ?? []).filter(\.isAdded).map { identity($0.target) })
+      let remaining = Set((members[complete] ?? []).filter(\.isAdded).map { identities[$0.target] })
       try release(except: remaining, of: table, complete.navigation, source, connection)
     }
-    for member in chunk.members {
-      let (source, target) = (identity(member.navigation.source), identity(member.target))
-      let table = chunk.slots[Int(member.navigation.source.slot)].table
+    for member in batch.members {
+      let (source, target) = (identities[member.navigation.source], identities[member.target])
+      let table = batch.table(of: member.navigation.source)
       if member.isAdded {
         allow(table, member.navigation.navigation, from: source, to: target)
       } else {

@@ -10,7 +10,7 @@ struct DeltaWriter {
   var registry: ReplicaRegistry
   private var bits: [Int: Int64] = [:]
   private var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
-  private var outcome = StagedOutcome()
+  private var outcome = DownloadOutcome()
   /// The rows that were added or changed, by the number of their table.
   private(set) var upserted: [Int: [Int64]] = [:]
   private var hasNewTables = false
@@ -52,28 +52,24 @@ struct DeltaWriter {
     }
   }
 
-  /// Applies the rows of a part of a page.
-  mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) {
-    var chunk = chunk
-    deltaLinks += chunk.deltaLinks
-    var identities = chunk.slots.map { [Int64](repeating: 0, count: $0.rowCount) }
-    for place in chunk.order {
-      let slot = Int(place.slot)
-      let row = Int(place.row)
-      try prepare(chunk.slots[slot].table, connection)
-      let parentPlace = chunk.slots[slot].parents[row]
-      let parent = parentPlace.map { identities[Int($0.slot)][Int($0.row)] }
-      let isRoot = chunk.slots[slot].table.number == root && parentPlace == nil
-      identities[slot][row] = try apply(&chunk.slots[slot], row, parent, connection)
-      if isRoot { outcome.rows += 1 }
+  /// Applies the rows of a batch.
+  mutating func write(_ batch: PageBatch, _ connection: Connection) throws(StorageError) {
+    var batch = batch
+    deltaLinks += batch.deltaLinks
+    var identities = [Int64](repeating: 0, count: batch.rows.count)
+    for (index, row) in batch.rows.enumerated() {
+      let table = batch.tables[row.table]
+      try prepare(table, connection)
+      identities[index] = try apply(&batch, index, row.parent.map { identities[$0] }, connection)
+      if table.number == root, row.parent == nil { outcome.rows += 1 }
     }
-    try release(omittedFrom: chunk, identities, connection)
-    try applyLinks(chunk, identities, connection)
+    try release(omittedFrom: batch, identities, connection)
+    try applyLinks(batch, identities, connection)
   }
 
   /// Applies links that were sent separately from entities, because their ends may come later. Then completes the
   /// delta.
-  mutating func finish(_ connection: Connection) throws(StorageError) -> StagedOutcome {
+  mutating func finish(_ connection: Connection) throws(StorageError) -> DownloadOutcome {
     for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
     try resolveReleased(connection)
     try deleteKept(connection)
@@ -90,11 +86,8 @@ struct DeltaWriter {
     if try registry.make(table: table.number, connection) { hasNewTables = true }
     bits[table.number] = try connection.giveBit(to: query, in: table.name)
     if let other = registry.entities[table.number]?.reader, other != query { throw .inUse(connection.file ?? "") }
-    finds[table.number] = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(TableTarget.condition(table))"
-    let columns = SystemColumn.allCases.map(\.rawValue) + table.columns.map(\.name)
-    let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ",")
-    inserts[table.number] =
-      "INSERT INTO \(name(table.number))(\(TableDDL.list(columns))) VALUES(\(places))"
+    finds[table.number] = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(table.identityCondition)"
+    inserts[table.number] = "INSERT INTO \(table.insertion(into: name(table.number)))"
     let indexes = TableDDL.indexes(of: table, in: plan, requested: try registry.requestedIndexes(table, connection))
     indexed[table.number] = Set(indexes.flatMap(\.self))
   }
@@ -113,40 +106,40 @@ struct DeltaWriter {
 
   /// Applies one row. Returns the entity's identity; 0 if there is none.
   private mutating func apply(
-    _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
+    _ batch: inout PageBatch, _ index: Int, _ givenParent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
-    let givenParent = parent
-    var parent = parent
-    if parent == nil, slot.table.isContained, let url = slot.ids[row] {
-      parent = try finder.findContainer(of: url, connection)?.id
-    }
-    let arguments = TableTarget.arguments(slot, row, parent)
+    let row = batch.rows[index]
+    let table = batch.tables[row.table]
+    let url = batch.ids[index]
+    var parent = givenParent
+    if parent == nil, table.isContained, let url { parent = try finder.findContainer(of: url, connection)?.id }
+    let arguments = table.identity(batch.cells[row.table], row.number, below: parent)
     var id: Int64?
-    if let arguments { id = try find(slot.table.number, arguments, connection) }
-    if id == nil, let url = slot.ids[row] {
+    if let arguments { id = try find(table.number, arguments, connection) }
+    if id == nil, let url {
       let entity = try finder.find(url, connection)
-      if entity?.table == slot.table.number { id = entity?.id }
+      if entity?.table == table.number { id = entity?.id }
     }
-    let flags = slot.flags[row]
+    let flags = row.flags
     if flags.contains(.reference) { return id ?? 0 }
     if !flags.isDisjoint(with: [.deleted, .left]) {
-      var table = slot.table.number
+      var number = table.number
       // The id alone may say that the entity belongs to another set. Its key is then not one of this set.
-      if let url = slot.ids[row], let other = named(by: url), other !== slot.table {
-        table = other.number
-        id = try finder.find(url, connection).flatMap { $0.table == table ? $0.id : nil }
+      if let url, let other = named(by: url), other !== table {
+        number = other.number
+        id = try finder.find(url, connection).flatMap { $0.table == number ? $0.id : nil }
       }
       guard let id else { return 0 }
-      if flags.contains(.deleted) { try delete(table, id, connection) } else { try leave(table, id, connection) }
-      return table == slot.table.number ? id : 0
+      if flags.contains(.deleted) { try delete(number, id, connection) } else { try leave(number, id, connection) }
+      return number == table.number ? id : 0
     }
     if let id {
-      if givenParent == nil, slot.table.number == root { left.remove(id) }
-      try release(changed: slot, row, id, connection)
-      try update(slot, row, id, connection)
+      if givenParent == nil, table.number == root { left.remove(id) }
+      try release(changed: batch, index, id, connection)
+      try update(batch.cells[row.table], row.number, of: table, id, connection)
       return id
     }
-    return try insert(&slot, row, parent, connection)
+    return try insert(&batch.cells[row.table], row.number, of: table, parent, connection)
   }
 
   /// The entity set that an entity-id names before a key; nil for an id of another form.
@@ -168,24 +161,23 @@ struct DeltaWriter {
 
   /// Updates the properties of an entity that the payload had. Writes nothing if they are equal.
   private mutating func update(
-    _ slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection
+    _ cells: RowBatch, _ row: Int, of table: EntityTable, _ id: Int64, _ connection: Connection
   ) throws(StorageError) {
-    let shape = RowChange.Shape(slot, row)
+    let shape = RowChange.Shape(table, cells, row)
     if changes[shape] == nil {
       changes[shape] = RowChange(
-        shape, slot.table, name: name(shape.table), indexed: indexed[shape.table] ?? [])
+        shape, table, name: name(table.number), indexed: indexed[table.number] ?? [])
     }
-    let bit: Int64 = 1 << (bits[shape.table] ?? 0)
-    guard let rowOutcome = try changes[shape]?.apply(slot, row, id: id, bit: bit, connection), rowOutcome != .same
+    let bit: Int64 = 1 << (bits[table.number] ?? 0)
+    guard let rowOutcome = try changes[shape]?.apply(cells, row, id: id, bit: bit, connection), rowOutcome != .same
     else { return }
-    outcome.changed.insert(shape.table)
-    if rowOutcome == .upserted { upserted[shape.table, default: []].append(id) }
+    outcome.changed.insert(table.number)
+    if rowOutcome == .upserted { upserted[table.number, default: []].append(id) }
   }
 
   private mutating func insert(
-    _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
+    _ cells: inout RowBatch, _ row: Int, of table: EntityTable, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
-    let table = slot.table
     // Without its container, the place of a contained entity is unknown.
     if table.isContained, parent == nil || parent == 0 {
       throw .notSupported(
@@ -196,10 +188,10 @@ struct DeltaWriter {
       free = first..<(first + Int64(Self.reserve))
     }
     let id = free.removeFirst()
-    slot.batch.set(row, SystemColumn.id.place, integer: id)
-    slot.batch.set(row, SystemColumn.parent.place, .integer(table.isContained ? parent : nil))
-    slot.batch.set(row, SystemColumn.queries.place, integer: 1 << (bits[table.number] ?? 0))
-    try connection.forEachRow(inserts[table.number] ?? "", of: slot.batch, row, Array(0..<slot.batch.width))
+    cells.set(row, SystemColumn.id.place, integer: id)
+    cells.set(row, SystemColumn.parent.place, .integer(table.isContained ? parent : nil))
+    cells.set(row, SystemColumn.queries.place, integer: 1 << (bits[table.number] ?? 0))
+    try connection.forEachRow(inserts[table.number] ?? "", of: cells, row, Array(0..<cells.width))
     outcome.changed.insert(table.number)
     upserted[table.number, default: []].append(id)
     return id
@@ -278,15 +270,13 @@ struct DeltaWriter {
   // MARK: Links
 
   private mutating func applyLinks(
-    _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
+    _ batch: PageBatch, _ identities: [Int64], _ connection: Connection
   ) throws(StorageError) {
-    for complete in chunk.completeLinks {
-      let id = identities[Int(complete.row.slot)][Int(complete.row.row)]
-      try removeLinks(complete.link, of: id, isSource: complete.isSource, connection)
+    for complete in batch.completeLinks {
+      try removeLinks(complete.link, of: identities[complete.row], isSource: complete.isSource, connection)
     }
-    for link in chunk.links {
-      let source = identities[Int(link.source.slot)][Int(link.source.row)]
-      let target = identities[Int(link.target.slot)][Int(link.target.row)]
+    for link in batch.links {
+      let (source, target) = (identities[link.source], identities[link.target])
       guard source != 0, target != 0 else { continue }
       try set(link.link, from: source, to: target, isAdded: link.isAdded, connection)
     }

@@ -82,7 +82,7 @@ struct EntityFinder {
     _ table: EntityTable, _ cells: [SQLValue], _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64? {
     guard !table.key.isEmpty else { return try first(table, connection) }
-    let condition = TableTarget.condition(table)
+    let condition = table.identityCondition
     let arguments = (table.isContained ? [.integer(parent)] : []) + cells
     var id: Int64?
     let sql = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(condition)"

@@ -10,7 +10,7 @@ struct GenerationWriter: Sendable {
   let query: Int64
   /// The table of the query's own entities.
   let root: Int
-  private(set) var tables: [Int: TableTarget] = [:]
+  private(set) var tables: [Int: TableGeneration] = [:]
   private(set) var links: [Int: LinkTarget] = [:]
 
   init(plan: ReplicaPlan, query: Int64, root: Int) {
@@ -24,18 +24,18 @@ struct GenerationWriter: Sendable {
     let noteComplete: String
   }
 
-  /// Writes a chunk. Returns the number of rows and links that no earlier page had.
-  mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) -> Int {
-    for slot in chunk.slots { try prepare(table: slot.table.number, connection) }
-    for link in chunk.links.map(\.link) + chunk.completeLinks.map(\.link) + chunk.outerLinks.map(\.link) {
+  /// Writes the rows of a batch. Returns the number of rows and links that no earlier page had.
+  mutating func write(_ batch: PageBatch, _ connection: Connection) throws(StorageError) -> Int {
+    for table in batch.tables { try prepare(table: table.number, connection) }
+    for link in batch.links.map(\.link) + batch.completeLinks.map(\.link) + batch.outerLinks.map(\.link) {
       try prepare(links: link, connection)
     }
     // A row that occurs twice is detected when it is written. Its table is then written row by row.
-    for _ in 0...chunk.slots.count {
+    for _ in 0...batch.tables.count {
       var failed: Int?
       do throws(StorageError) {
         return try connection.savepoint { (connection) throws(StorageError) in
-          try attempt(chunk, connection, &failed)
+          try attempt(batch, connection, &failed)
         }
       } catch {
         guard error.category == .constraint, let failed else { throw error }
@@ -46,65 +46,69 @@ struct GenerationWriter: Sendable {
   }
 
   private func attempt(
-    _ chunk: RowChunk, _ connection: Connection, _ failed: inout Int?
+    _ batch: PageBatch, _ connection: Connection, _ failed: inout Int?
   ) throws(StorageError) -> Int {
-    var chunk = chunk
-    var identities = chunk.slots.map { [Int64](repeating: 0, count: $0.rowCount) }
-    let targets = chunk.slots.map { tables[$0.table.number] }
-    let isPlain = zip(chunk.slots, targets).map { slot, target in target?.isPlain(slot) ?? false }
+    var batch = batch
+    var identities = [Int64](repeating: 0, count: batch.rows.count)
+    let targets = batch.tables.map { tables[$0.number] }
+    var hasFlags = [Bool](repeating: false, count: targets.count)
+    for row in batch.rows where !row.flags.isEmpty { hasFlags[row.table] = true }
+    let isPlain = zip(targets, hasFlags).map { target, hasFlags in target?.isPlain(hasFlags: hasFlags) ?? false }
     var new = 0
-    var newOfRoot: Int64 = 0
-    var next = try connection.takeIdentities(chunk.order.count)
-    for place in chunk.order {
-      let slot = Int(place.slot)
-      let row = Int(place.row)
-      guard let target = targets[slot] else { continue }
-      if isPlain[slot] {
-        chunk.slots[slot].batch.set(row, SystemColumn.id.place, integer: next)
-        chunk.slots[slot].batch.set(row, SystemColumn.queries.place, integer: 1 << target.bit)
-        identities[slot][row] = next
-        new += 1
-        if chunk.slots[slot].table.number == root { newOfRoot += 1 }
+    var newOfRoot = 0
+    var free = try connection.takeIdentities(batch.rows.count)
+    for (index, row) in batch.rows.enumerated() {
+      guard let target = targets[row.table] else { continue }
+      var isNew = true
+      if isPlain[row.table] {
+        target.setIdentity(free, of: row.number, in: &batch.cells[row.table])
+        identities[index] = free
       } else {
-        let written = try write(&chunk.slots[slot], row, target, identities, next, connection)
-        identities[slot][row] = written.id
-        if written.isNew { new += 1 }
-        if written.isNew, chunk.slots[slot].table.number == root { newOfRoot += 1 }
+        let parent = row.parent.map { identities[$0] } ?? batch.outerParents[index]
+        if target.table.isContained {
+          // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the
+          // others.
+          guard let parent else {
+            throw .notSupported(
+              connection.file ?? "",
+              "Entities of \(target.table.name) can only be downloaded by expanding the entities that contain them")
+          }
+          batch.set(index, .parent, .integer(parent))
+        }
+        (identities[index], isNew) = try target.prepare(
+          &batch.cells[row.table], row.number, below: parent, flags: row.flags, free: free,
+          isCareful: target.mode == .careful || hasFlags[row.table], connection)
       }
-      next += 1
+      if isNew { new += 1 }
+      if isNew, target.table.number == root { newOfRoot += 1 }
+      free += 1
     }
-    for slot in chunk.slots {
-      guard let target = tables[slot.table.number], target.mode != .careful, !slot.hasFlags else { continue }
-      failed = slot.table.number
-      try connection.run(target.insert, rows: slot.batch)
+    for (index, target) in targets.enumerated() {
+      guard let target, target.mode != .careful, !hasFlags[index] else { continue }
+      failed = target.table.number
+      try target.insert(batch.cells[index], connection)
       failed = nil
     }
-    new += try writeLinks(chunk, identities, connection)
-    try noteInlines(chunk, identities, connection)
-    if newOfRoot > 0 {
-      try connection.run(
-        "UPDATE larder_download SET rows = rows + ?1 WHERE query = ?2", .integer(newOfRoot), .integer(query))
-    }
+    new += try writeLinks(batch, identities, connection)
+    try noteInlines(batch, identities, connection)
+    try count(newOfRoot, connection)
     return new
   }
 
-  /// Writes or prepares a row that may have an identity already.
-  private func write(
-    _ slot: inout RowSlot, _ row: Int, _ target: TableTarget, _ identities: [[Int64]], _ free: Int64,
-    _ connection: Connection
-  ) throws(StorageError) -> (id: Int64, isNew: Bool) {
-    let parent = slot.parents[row].map { identities[Int($0.slot)][Int($0.row)] } ?? slot.outerParents[row]
-    if target.isContained {
-      // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the others.
-      guard let parent else {
-        throw .notSupported(
-          connection.file ?? "",
-          "Entities of \(target.table.name) can only be downloaded by expanding the entities that contain them")
-      }
-      slot.batch.set(row, SystemColumn.parent.place, integer: parent)
-    }
-    let isCareful = target.mode == .careful || slot.hasFlags
-    return try target.write(&slot, row, parent, free, isCareful: isCareful, connection)
+  /// Counts new rows of the query's own table.
+  private func count(_ new: Int, _ connection: Connection) throws(StorageError) {
+    guard new > 0 else { return }
+    try connection.run(
+      "UPDATE larder_download SET rows = rows + ?1 WHERE query = ?2", .integer(Int64(new)), .integer(query))
+  }
+
+  /// Writes the next of a table's packed rows. Returns the number of rows that no earlier page had.
+  mutating func write(
+    _ rows: inout PackedRows, of table: EntityTable, _ connection: Connection
+  ) throws(StorageError) -> Int {
+    let new = try tables[table.number]?.write(&rows, connection) ?? 0
+    if table.number == root { try count(new, connection) }
+    return new
   }
 
   static let noteInline = """
@@ -114,40 +118,37 @@ struct GenerationWriter: Sendable {
 
   /// Records inline collections that continue elsewhere. A page that is read again records nothing twice.
   private func noteInlines(
-    _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
+    _ batch: PageBatch, _ identities: [Int64], _ connection: Connection
   ) throws(StorageError) {
-    for inline in chunk.inlines {
-      let table = chunk.slots[Int(inline.parent.slot)].table
+    for inline in batch.inlines {
+      let table = batch.table(of: inline.parent)
       try connection.run(
         Self.noteInline, .integer(query), .text(inline.link), .text(table.name),
-        .text(table.navigations[inline.navigation].path.joined(separator: "/")),
-        .integer(identities[Int(inline.parent.slot)][Int(inline.parent.row)]))
+        .text(table.navigations[inline.navigation].path.joined(separator: "/")), .integer(identities[inline.parent]))
     }
   }
 
   /// Writes the links and returns the number of new ones.
   private func writeLinks(
-    _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
+    _ batch: PageBatch, _ identities: [Int64], _ connection: Connection
   ) throws(StorageError) -> Int {
     var new = 0
-    func identity(_ place: RowChunk.Place) -> SQLValue { .integer(identities[Int(place.slot)][Int(place.row)]) }
-    let none = SQLValue.integer(0)
-    for complete in chunk.completeLinks {
-      guard let target = links[complete.link], identity(complete.row) != none else { continue }
-      try connection.run(target.noteComplete, .integer(complete.isSource ? 0 : 1), identity(complete.row))
-    }
-    for link in chunk.links {
-      let ends = (identity(link.source), identity(link.target))
-      guard let target = links[link.link], ends.0 != none, ends.1 != none, link.isAdded else { continue }
-      try connection.run(target.insert, ends.0, ends.1)
+    func insert(_ link: Int, _ source: Int64, _ target: Int64) throws(StorageError) {
+      guard let links = links[link], source != 0, target != 0 else { return }
+      try connection.run(links.insert, .integer(source), .integer(target))
       new += connection.changes
     }
-    for link in chunk.outerLinks {
-      guard let target = links[link.link], identity(link.inner) != none else { continue }
-      let inner = identity(link.inner)
-      let outer = SQLValue.integer(link.outer)
-      try connection.run(target.insert, link.isForward ? outer : inner, link.isForward ? inner : outer)
-      new += connection.changes
+    for complete in batch.completeLinks {
+      guard let target = links[complete.link], identities[complete.row] != 0 else { continue }
+      try connection.run(
+        target.noteComplete, .integer(complete.isSource ? 0 : 1), .integer(identities[complete.row]))
+    }
+    for link in batch.links where link.isAdded {
+      try insert(link.link, identities[link.source], identities[link.target])
+    }
+    for link in batch.outerLinks {
+      let inner = identities[link.inner]
+      try insert(link.link, link.isForward ? link.outer : inner, link.isForward ? inner : link.outer)
     }
     return new
   }
@@ -168,42 +169,13 @@ struct GenerationWriter: Sendable {
       (_) throws(StorageError) in
       true
     }
-    tables[number] = TableTarget(
+    tables[number] = TableGeneration(
       plan.tables[number], name: name, current: hasRows == nil ? nil : current, bit: bit,
       others: try connection.bits(in: plan.tables[number].name) & ~(1 << bit),
       index: TableDDL.indexes(
         of: plan.tables[number], in: plan, requested: try registry.requestedIndexes(plan.tables[number], connection)
       )
       .first ?? [])
-  }
-
-  // MARK: Runs
-
-  /// Converts plain rows to a run. Prepares the table.
-  mutating func run(of packed: PackedSlot, _ connection: Connection) throws(StorageError) -> RowRun? {
-    try prepare(table: packed.table.number, connection)
-    return tables[packed.table.number].map { RowRun(packed, order: $0.order) }
-  }
-
-  /// Writes the next rows of a run. Returns the number of rows that no earlier page had.
-  mutating func write(_ run: inout RowRun?, _ connection: Connection) throws(StorageError) -> Int {
-    guard let number = run?.table, let target = tables[number] else {
-      run = nil
-      return 0
-    }
-    let new =
-      target.mode == .careful
-      ? try run?.writeCarefully(to: target, connection) : try run?.write(to: target, connection)
-    // A row occurs twice: from now on, its table is written row by row.
-    if let new {
-      if number == root, new > 0 {
-        try connection.run(
-          "UPDATE larder_download SET rows = rows + ?1 WHERE query = ?2", .integer(Int64(new)), .integer(query))
-      }
-      return new
-    }
-    tables[number]?.mode = .careful
-    return 0
   }
 
   mutating func prepare(links number: Int, _ connection: Connection) throws(StorageError) {

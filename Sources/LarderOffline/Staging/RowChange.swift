@@ -14,15 +14,19 @@ struct RowChange {
 
     private static let system: [SystemColumn] = [.etag, .uri, .media]
 
-    init(_ slot: RowSlot, _ row: Int) {
-      table = slot.table.number
-      present = Array(slot.present[(row * slot.words)..<((row + 1) * slot.words)])
+    init(_ table: EntityTable, _ cells: RowBatch, _ row: Int) {
+      self.table = table.number
+      var present = [UInt64](repeating: 0, count: (table.columns.count + 63) / 64)
+      for column in table.columns.indices where !cells.isAbsent(row, EntityTable.systemCount + column) {
+        present[column >> 6] |= 1 << UInt64(column & 63)
+      }
+      self.present = present
       var system: UInt8 = 0
-      for (place, column) in Self.system.enumerated() where !slot.batch.isNull(row, column.place) {
+      for (place, column) in Self.system.enumerated() where !cells.isNull(row, column.place) {
         system |= 1 << UInt8(place)
       }
       // The type is written if it is a derived one. Without a type in the payload, the type need not have changed.
-      if slot.typeNumber(row) != 0 { system |= 0x80 }
+      if table.typeNumber(cells, row) != 0 { system |= 0x80 }
       self.system = system
     }
 
@@ -31,7 +35,7 @@ struct RowChange {
       var places = Self.system.enumerated().filter { system & 1 << UInt8($0.offset) != 0 }.map(\.element.place)
       if system & 0x80 != 0 { places.append(SystemColumn.type.place) }
       for column in table.columns where present[column.number >> 6] & 1 << UInt64(column.number & 63) != 0 {
-        places.append(RowSlot.systemCount + column.number)
+        places.append(EntityTable.systemCount + column.number)
       }
       return places
     }
@@ -64,7 +68,7 @@ struct RowChange {
     self.name = name
     var parts = [Part(), Part(), Part()]
     for place in shape.places(table) {
-      let column = place - RowSlot.systemCount
+      let column = place - EntityTable.systemCount
       let part =
         table.key.contains(column) || place == SystemColumn.uri.place ? 0 : indexed.contains(column) ? 1 : 2
       let name = TableDDL.quoted(column < 0 ? SystemColumn.allCases[place].rawValue : table.columns[column].name)
@@ -98,11 +102,11 @@ struct RowChange {
 
   /// Writes the values of a payload's row that differ from the row with an identity.
   mutating func apply(
-    _ slot: RowSlot, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
+    _ cells: RowBatch, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
   ) throws(StorageError) -> Outcome {
     var (isNew, wasLocal) = (false, false)
     var differing = 0
-    try connection.forEachRow(comparison, of: slot.batch, row, comparisonPlaces, [id, bit]) {
+    try connection.forEachRow(comparison, of: cells, row, comparisonPlaces, [id, bit]) {
       (result) throws(StorageError) in
       isNew = result.integer(0) != 0
       for part in 0..<3 where result.integer(Int32(part + 1)) != 0 { differing |= 1 << part }
@@ -117,7 +121,7 @@ struct RowChange {
       update = self.update(differing)
       updates[differing] = update
     }
-    try connection.forEachRow(update.sql, of: slot.batch, row, update.places, [id, bit])
+    try connection.forEachRow(update.sql, of: cells, row, update.places, [id, bit])
     return differing != 0 || wasLocal ? .upserted : .joined
   }
 

@@ -1,9 +1,9 @@
 @_spi(Stores) import LarderCore
 import LarderStorage
 
-/// Chunks on their way from the reader of a payload to the thread that writes them. The queue holds few chunks at a
-/// time, and writes them in order, each transaction for one time slice. The ends of pages are also in the queue: the
-/// facts about a page are stored in the transaction that writes its last rows, or after it.
+/// Rows on their way from the reader of a page to the thread that writes them. The queue holds few rows at a time, and
+/// writes them in order, each transaction for one time slice. The ends of pages are also in the queue: the facts about
+/// a page are stored in the transaction that writes its last rows, or after it.
 final class RowQueue: Sendable {
   private let replica: Replica
   private let writing: Exclusive<Writing>
@@ -12,38 +12,38 @@ final class RowQueue: Sendable {
   /// The state of the writing thread, which alone uses it.
   private struct Writing {
     var writer: GenerationWriter
-    /// Rows that are partly written.
-    var run: RowRun?
+    /// Packed rows that are partly written, and their table.
+    var packed: (table: EntityTable, rows: PackedRows)?
     /// The number of page ends that the transaction has written.
     var ends = 0
-  }
 
-  /// What the reader passes on.
-  enum Load: Sendable {
-    case chunk(RowChunk)
-    /// Plain rows, which may be written in any order.
-    case run(PackedSlot)
-
-    var byteCount: Int {
-      switch self {
-      case .chunk(let chunk): chunk.byteCount
-      case .run(let packed): packed.byteCount
-      }
+    mutating func sort() {
+      guard let (table, rows) = packed, !rows.isSorted else { return }
+      packed?.rows.sort(by: writer.tables[table.number]?.order ?? [], of: table)
     }
   }
 
-  private enum Item {
-    case rows(Load)
+  /// What the reader passes on.
+  enum Item: Sendable {
+    case batch(PageBatch)
+    /// Plain rows of a table, which may be written in any order.
+    case packed(EntityTable, PackedRows)
     case end(PageMark)
 
-    var byteCount: Int { if case .rows(let load) = self { load.byteCount } else { 0 } }
+    var byteCount: Int {
+      switch self {
+      case .batch(let batch): batch.byteCount
+      case .packed(_, let rows): rows.byteCount
+      case .end: 0
+      }
+    }
   }
 
   private struct State {
     var items: [Item] = []
     var isRunning = false
-    /// Whether a run is partly written.
-    var hasRun = false
+    /// Whether packed rows are partly written.
+    var hasPacked = false
     /// The number of bytes of all rows so far.
     var bytes = 0
     var newRows = 0
@@ -52,8 +52,8 @@ final class RowQueue: Sendable {
     /// The number of staged rows at the end of the last page.
     var stagedRows: Int64?
     var failure: StorageError?
-    /// The memory of written runs, for the next ones: system libraries keep freed memory, and fragment it.
-    var spares: [Int: PackedSlot] = [:]
+    /// The memory of written rows, for the next ones: system libraries keep freed memory, and fragment it.
+    var spares: [Int: PackedRows] = [:]
     /// The columns that rows are ordered by, for each table of which rows have been written.
     var orders: [Int: [Int]] = [:]
     var waiters: [CheckedContinuation<Void, Never>] = []
@@ -71,29 +71,32 @@ final class RowQueue: Sendable {
     writing = Exclusive(Writing(writer: writer))
   }
 
-  /// Returns an empty run for rows of a table.
-  func empty(_ table: EntityTable, bytes: Int) -> PackedSlot {
+  /// Returns an empty list for rows of a table.
+  func empty(_ table: EntityTable, bytes: Int) -> PackedRows {
     if let spare = state.withLock({ $0.spares.removeValue(forKey: table.number) }) { return spare }
-    var packed = PackedSlot(table)
-    // A run is passed on when a piece of the payload has made it large enough.
-    packed.reserve(bytes: bytes + bytes / 8)
-    return packed
+    var rows = PackedRows(width: table.columnNames.count)
+    // Rows are passed on when a piece of the payload has made the list large enough.
+    rows.reserve(bytes: bytes + bytes / 8)
+    return rows
   }
 
   /// Adds rows to the queue. Returns when there is space for more.
-  func put(_ load: Load) async throws(StorageError) {
-    enqueue(.rows(sorted(load)))
-    await wait { $0.items.reduce(0) { $0 + $1.byteCount } < RowQueue.limit }
-    try check()
+  func put(_ batch: PageBatch) async throws(StorageError) { try await put(.batch(batch)) }
+
+  /// Adds packed rows of a table. They are sorted on this thread, if their order is known, to relieve the thread that
+  /// writes.
+  func put(_ rows: PackedRows, of table: EntityTable) async throws(StorageError) {
+    var rows = rows
+    if let columns = state.withLock({ $0.orders[table.number] }) {
+      rows.sort(by: columns, of: table)
+    }
+    try await put(.packed(table, rows))
   }
 
-  /// Sorts rows on this thread, if their order is known, to relieve the thread that writes.
-  private func sorted(_ load: Load) -> Load {
-    guard case .run(var packed) = load, let columns = state.withLock({ $0.orders[packed.table.number] }) else {
-      return load
-    }
-    packed.sort(by: columns)
-    return .run(packed)
+  private func put(_ item: Item) async throws(StorageError) {
+    enqueue(item)
+    await wait { $0.items.reduce(0) { $0 + $1.byteCount } < RowQueue.limit }
+    try check()
   }
 
   /// Marks the end of a page's rows. Returns when the rows of the page before are written, so that after a crash at
@@ -180,13 +183,13 @@ final class RowQueue: Sendable {
   private func run() async {
     while true {
       let isOver = state.withLock { state in
-        if state.items.isEmpty && !state.hasRun || state.failure != nil { state.isRunning = false }
+        if state.items.isEmpty && !state.hasPacked || state.failure != nil { state.isRunning = false }
         return !state.isRunning
       }
       if isOver { break }
       do throws(StorageError) {
         // Sorting rows takes time. It is done outside the transaction, so that others need not wait for the file.
-        writing.run { if $0.run?.isSorted == false { $0.run?.sort() } }
+        writing.run { $0.sort() }
         try await replica.database.stage { [self] (connection) throws(StorageError) in
           try writing.run { (writing) throws(StorageError) in try slice(&writing, connection) }
         }
@@ -195,7 +198,7 @@ final class RowQueue: Sendable {
           writing.ends = 0
         }
       } catch {
-        writing.run { $0.run = nil }
+        writing.run { $0.packed = nil }
         state.withLock { $0.failure = error }
       }
       wake()
@@ -208,28 +211,30 @@ final class RowQueue: Sendable {
     let begin = connection.environment.uptime()
     var new = 0
     defer {
-      let hasRun = writing.run != nil
+      let hasPacked = writing.packed != nil
       state.withLock { state in
         state.newRows += new
-        state.hasRun = hasRun
+        state.hasPacked = hasPacked
       }
     }
     repeat {
-      if writing.run != nil {
-        new += try writing.writer.write(&writing.run, connection)
-        recycle(&writing.run)
+      if case (let table, var rows)? = writing.packed {
+        new += try writing.writer.write(&rows, of: table, connection)
+        writing.packed = rows.isDone ? nil : (table, rows)
+        if rows.isDone { recycle(&rows, of: table) }
         continue
       }
       guard let item = state.withLock({ $0.items.isEmpty ? nil : $0.items.removeFirst() }) else { return }
       switch item {
-      case .rows(.run(let packed)):
-        let run = try writing.writer.run(of: packed, connection)
-        writing.run = run
-        if let run, !run.isSorted {
-          state.withLock { $0.orders[run.table] = run.columns }
+      case .packed(let table, let rows):
+        try writing.writer.prepare(table: table.number, connection)
+        writing.packed = (table, rows)
+        if !rows.isSorted {
+          let columns = writing.writer.tables[table.number]?.order ?? []
+          state.withLock { $0.orders[table.number] = columns }
           return
         }
-      case .rows(.chunk(let chunk)): new += try writing.writer.write(chunk, connection)
+      case .batch(let batch): new += try writing.writer.write(batch, connection)
       case .end(let mark):
         let staged = try mark.write(writing.writer.query, connection)
         writing.ends += 1
@@ -238,11 +243,11 @@ final class RowQueue: Sendable {
     } while connection.environment.uptime() - begin < RowQueue.slice
   }
 
-  private func recycle(_ run: inout RowRun?) {
-    guard run?.isDone == true, var done = run.take() else { return }
-    let empty = done.takeEmpty()
+  private func recycle(_ rows: inout PackedRows, of table: EntityTable) {
+    rows.removeAll()
+    let rows = rows
     state.withLock { state in
-      if state.spares.count < RowQueue.spareLimit { state.spares[empty.table.number] = empty }
+      if state.spares.count < RowQueue.spareLimit { state.spares[table.number] = rows }
     }
   }
 

@@ -73,7 +73,7 @@ extension DownloadMachine {
     }
   }
 
-  private mutating func changesPage(_ read: ChangesRead, _ facts: PageFacts) -> [Action] {
+  private mutating func changesPage(_ read: ChangesRead, _ facts: PageEnd) -> [Action] {
     var read = read
     read.pages += 1
     read.rows += facts.rows

@@ -52,18 +52,19 @@ extension DownloadMachine {
 
   // MARK: Pages
 
-  private mutating func wholePage(_ old: WholeRead, _ facts: PageFacts) -> [Action] {
+  private mutating func wholePage(_ old: WholeRead, _ facts: PageEnd) -> [Action] {
     var read = old
     learn(from: &read, facts)
     read.pages += 1
     read.rows += facts.rows
-    read.distinct = facts.stagedRows
+    // With $expand, the query's own table may also have rows that are not the query's own.
+    read.distinct = traits.hasExpand ? nil : facts.stagedRows
     read.count = facts.count ?? read.count
     read.failures = 0
     read.linkRefusal = nil
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     read.windows?.came += facts.rows
-    if let rows = facts.ownRows, rows != read.growth.rows {
+    if let rows = facts.stagedRows, rows != read.growth.rows {
       read.growth = WholeRead.Growth(rows: rows, pages: read.pages)
     }
     if let next = facts.nextLink { return follow(next, read) }
@@ -75,7 +76,7 @@ extension DownloadMachine {
     return ended(read, deltaLink: facts.deltaLink)
   }
 
-  private mutating func learn(from read: inout WholeRead, _ facts: PageFacts) {
+  private mutating func learn(from read: inout WholeRead, _ facts: PageEnd) {
     if facts.isAtom, traits.version < .v4 { memory.speaksAtom = read.request.form == .atom }
     guard read.pages == 0 else { return }
     read.etag = facts.etag

@@ -43,7 +43,7 @@ struct DownloadMachine: Sendable {
   enum Input: Sendable {
     /// The download begins, or resumes at the position where it was interrupted.
     case start(DownloadPosition?)
-    case page(PageFacts)
+    case page(PageEnd)
     case notModified
     /// The service responded with another status.
     case refused(status: Int, OfflineODataError)
@@ -131,7 +131,7 @@ struct DownloadMachine: Sendable {
   }
 
   /// The position after a page that is being staged. It is stored in the transaction that ends the page.
-  func position(behind page: PageFacts) -> DownloadPosition? {
+  func position(behind page: PageEnd) -> DownloadPosition? {
     var next = self
     _ = next.take(.page(page))
     return next.position

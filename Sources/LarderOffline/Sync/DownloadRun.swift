@@ -147,7 +147,7 @@ struct DownloadRun: Sendable {
     do throws(ODataServiceError) {
       response = try await store.conversation.streamAnswer(to: pages.request(request))
     } catch { return try input(of: error, to: request) }
-    if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageFacts(stagedRows: 0)) }
+    if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageEnd(stagedRows: 0)) }
     guard let inputForOtherContent = inputForOtherContent(response, request) else {
       return try await stage(response, of: request, &run)
     }
@@ -217,10 +217,10 @@ struct DownloadRun: Sendable {
       (facts.etag, facts.lastModified) = field
       // Pages may overlap: each row counts once.
       let earlier = run.staging?.earlierRows ?? 0
-      run.outcome.rows = facts.ownRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
+      run.outcome.rows = facts.stagedRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
       run.outcome.pages += 1
       run.fineValues.add(facts.fineValues)
-      run.progress.rows = facts.ownRows ?? run.progress.rows + facts.rows
+      run.progress.rows = facts.stagedRows ?? run.progress.rows + facts.rows
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
       return .page(facts)
@@ -237,7 +237,7 @@ struct DownloadRun: Sendable {
 
   private func arriving(
     _ response: ODataMediaResponse, _ content: PageForm.Content, _ progress: OfflineODataDownloadProgress,
-    countsRows: Bool = true, position: @escaping @Sendable (PageFacts) -> String?
+    countsRows: Bool = true, position: @escaping @Sendable (PageEnd) -> String?
   ) -> ArrivingPage {
     let form = PageForm(
       isAtom: DownloadRun.mediaType(response).contains("xml"), url: nil, status: response.httpStatus,
@@ -266,7 +266,7 @@ struct DownloadRun: Sendable {
     case is HTTPTransportError: return .failed(downloadError, isInterrupted: false, rows: 0)
     case is StorageError: throw downloadError
     case is PayloadError: return .unusable(downloadError)
-    case is AtomError, is RowCollectorError, is ColumnValueError:
+    case is AtomError, is PageError, is ColumnValueError:
       return .unusable(OfflineODataError(.malformedAnswer, cause: error))
     default:
       if downloadError.category == .serverSideError { return .unusable(downloadError) }

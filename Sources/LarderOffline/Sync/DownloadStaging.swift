@@ -6,7 +6,7 @@ struct ArrivingPage: Sendable {
   let body: HTTPBodyStream
   let form: PageForm
   /// The position at which the download continues after the page.
-  let position: @Sendable (PageFacts) -> String?
+  let position: @Sendable (PageEnd) -> String?
   /// Receives the numbers of bytes and rows of the page that have arrived.
   let progress: @Sendable (_ bytes: Int64, _ rows: Int64) -> Void
   /// Whether the page's rows must be written and counted before the call ends, even if another page follows.
@@ -15,12 +15,11 @@ struct ArrivingPage: Sendable {
 
 /// Durable storage for the pages of a download before readers see them.
 protocol DownloadStaging: Sendable {
-  var kind: DownloadMachine.Staging { get }
   /// The number of rows of the query's own table that were staged before this run.
   var earlierRows: Int64 { get }
   /// Reads a page to its end and stages its rows. Returns the page's facts and its number of bytes. If another page
   /// follows, rows may be written after the call returns; a later call then throws the error.
-  func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
+  func page(_ page: ArrivingPage) async throws -> (PageEnd, Int64)
   /// Waits until all writes have finished, so that the application may be suspended.
   func settle() async
   /// The next link to a part of an inline collection that must be read before the end; nil for none.
@@ -30,7 +29,7 @@ protocol DownloadStaging: Sendable {
   /// Makes the staged rows visible to readers, and stores what the next download begins with.
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
-  ) async throws -> StagedOutcome
+  ) async throws -> DownloadOutcome
   /// Discards what is staged.
   func discard() async throws
 }

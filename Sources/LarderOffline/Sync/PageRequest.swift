@@ -39,29 +39,6 @@ struct PageRequest: Codable, Sendable, Hashable {
   mutating func dropPreferences() { (tracksChanges, maximumPageSize) = (false, nil) }
 }
 
-/// Facts about a page that was read and whose rows were staged.
-struct PageFacts: Sendable, Hashable {
-  var nextLink: String? = nil
-  var deltaLink: String? = nil
-  /// The total number of rows, if the service counts.
-  var count: Int64? = nil
-  /// The number of rows in the page.
-  var rows: Int64 = 0
-  /// The number of rows that are staged now, each counted once even if several pages had it; nil if it is not known.
-  var stagedRows: Int64? = nil
-  /// The number of rows of the query's own table that are staged now, each counted once; nil for changes.
-  var ownRows: Int64? = nil
-  /// Whether the response is in Atom format.
-  var isAtom = false
-  /// The `ETag` and `Last-Modified` of the response.
-  var etag: String? = nil
-  var lastModified: String? = nil
-  /// The number of inline links that referential constraints contradict, by table and navigation property.
-  var contradictedLinks: [String: Int64] = [:]
-  /// Values with more digits than their type has.
-  var fineValues = FineValues()
-}
-
 /// The rules for following links of a service (RFC 3986 §5.2; RFC 6454).
 struct LinkRules: Sendable, Hashable {
   /// `https://host:1`, without a slash.

@@ -10,15 +10,15 @@ enum ReplicaStaging {
     // The entity that contains the rows may be another row now.
     guard bound.container == nil else { return nil }
     let table = bound.table.number
-    if let read = try await StagedRead.resume(replica, query: query.id, table: table, places: places),
+    if let read = try await GenerationRead.resume(replica, query: query.id, table: table, places: places),
       let position = position(read.position, .whole)
     {
-      return (WholeStaging(read: read, countsRows: !bound.traits.hasExpand), position)
+      return (read, position)
     }
-    if let delta = try await StagedDelta.resume(replica, query: query.id, table: table, places: places),
+    if let delta = try await DeltaPages.resume(replica, query: query.id, table: table, places: places),
       let position = position(delta.position, .changes)
     {
-      return (ChangesStaging(delta: delta), position)
+      return (delta, position)
     }
     return nil
   }
@@ -39,18 +39,29 @@ enum ReplicaStaging {
     switch kind {
     case .whole:
       let container = try await store.place(of: bound.container)
-      let read = try await StagedRead.begin(
-        replica, query: query.id, table: table, in: container, places: places)
-      return WholeStaging(read: read, countsRows: !bound.traits.hasExpand)
+      return try await GenerationRead.begin(replica, query: query.id, table: table, in: container, places: places)
     case .changes:
-      return ChangesStaging(
-        delta: try await StagedDelta.begin(replica, query: query.id, table: table, places: places))
+      return try await DeltaPages.begin(replica, query: query.id, table: table, places: places)
+    }
+  }
+}
+
+/// The rows of a whole read, in the next generation of their tables.
+extension GenerationRead: DownloadStaging {
+  var earlierRows: Int64 { rows }
+
+  func page(_ arriving: ArrivingPage) async throws -> (PageEnd, Int64) {
+    try await read(arriving, into: beginPage(arriving.form)) { page in
+      let end = try await page.handOver(position: arriving.position)
+      // The next page is requested while the rows of this one are being written.
+      guard end.nextLink == nil || arriving.isCounted else { return end }
+      return try await page.settled(end)
     }
   }
 
   /// Passes a page's bytes on as they arrive, then ends the page. Returns the result of `end` and the number of bytes.
-  static func read(
-    _ arriving: ArrivingPage, into page: StagedPage, end: (StagedPage) async throws -> PageEnd
+  private func read(
+    _ arriving: ArrivingPage, into page: GenerationPage, end: (GenerationPage) async throws -> PageEnd
   ) async throws -> (PageEnd, Int64) {
     var bytes: Int64 = 0
     do {
@@ -60,99 +71,58 @@ enum ReplicaStaging {
       }
       return (try await end(page), bytes)
     } catch {
-      await page.cancel()
+      // Rows that were passed on stay staged, and will be read again.
+      await queue.settle()
       throw error
     }
   }
-}
-
-/// Staging for the rows of a whole read, in the next generation of their tables.
-struct WholeStaging: DownloadStaging {
-  let read: StagedRead
-  /// Whether the number of rows in pages counts the query's own table alone.
-  let countsRows: Bool
-
-  var kind: DownloadMachine.Staging { .whole }
-  var earlierRows: Int64 { read.rows }
-
-  func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
-    let countsRows = countsRows
-    let isAtom = page.form.isAtom
-    let facts = { @Sendable (end: PageEnd) in
-      PageFacts(
-        nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
-        stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: isAtom,
-        contradictedLinks: end.contradictedLinks, fineValues: end.fineValues)
-    }
-    let position = { @Sendable (end: PageEnd) in page.position(facts(end)) }
-    let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form)) { staged in
-      let end = try await staged.handOver(position: position)
-      // The next page is requested while the rows of this one are being written.
-      guard end.nextLink == nil || page.isCounted else { return end }
-      return try await staged.settled(end)
-    }
-    return (facts(end), bytes)
-  }
 
   func settle() async {
-    await read.queue.settle()
-    await read.replica.database.settle()
+    await queue.settle()
+    await replica.database.settle()
   }
 
-  func nextInlinePage() async throws -> InlinePage? { try await read.nextInlinePage() }
-
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64) {
-    let staged = read.beginPage(page.form, inline: inline)
-    let (end, bytes) = try await ReplicaStaging.read(page, into: staged) { try await $0.end() }
+  func inlinePage(_ inline: InlinePage, _ arriving: ArrivingPage) async throws -> (new: Int64, bytes: Int64) {
+    let (end, bytes) = try await read(arriving, into: beginPage(arriving.form, inline: inline)) { try await $0.end() }
     return (end.newRows ?? end.rows, bytes)
   }
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
-  ) async throws -> StagedOutcome {
-    try await read.finish(
+  ) async throws -> DownloadOutcome {
+    try await finish(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
   }
-
-  func discard() async throws { try await read.discard() }
 }
 
-/// Staging for the pages of a delta, which are stored unchanged until all have arrived.
-struct ChangesStaging: DownloadStaging {
-  let delta: StagedDelta
-
-  var kind: DownloadMachine.Staging { .changes }
+/// The pages of a delta, which are stored unchanged until all have arrived.
+extension DeltaPages: DownloadStaging {
   var earlierRows: Int64 { 0 }
 
   /// Pages of changes are already stored when they end.
   func settle() async {}
 
-  func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
-    let staged = delta.beginPage(page.form)
+  func page(_ arriving: ArrivingPage) async throws -> (PageEnd, Int64) {
+    let page = beginPage(arriving.form)
     var bytes: Int64 = 0
-    for try await piece in page.body {
+    for try await piece in arriving.body {
       bytes += Int64(piece.count)
-      page.progress(bytes, try await staged.take(piece))
+      arriving.progress(bytes, try await page.take(piece))
     }
-    let end = try await staged.end()
-    let facts = PageFacts(
-      nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows, isAtom: page.form.isAtom,
-      contradictedLinks: end.contradictedLinks, fineValues: end.fineValues)
-    try await delta.save(position: page.position(facts))
-    return (facts, bytes)
+    let end = try await page.end()
+    try await save(position: arriving.position(end))
+    return (end, bytes)
   }
 
   /// Always nil: the inline collections of a delta are complete.
   func nextInlinePage() async throws -> InlinePage? { nil }
 
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64) { (0, 0) }
+  func inlinePage(_ inline: InlinePage, _ arriving: ArrivingPage) async throws -> (new: Int64, bytes: Int64) { (0, 0) }
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
-  ) async throws -> StagedOutcome {
-    try await delta.apply(
+  ) async throws -> DownloadOutcome {
+    try await apply(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
   }
-
-  func discard() async throws { try await delta.discard() }
 }

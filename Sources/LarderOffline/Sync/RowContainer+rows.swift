@@ -15,14 +15,14 @@ extension OpenStore {
   /// set.
   ///
   /// Throws `notFound` if no defining query has brought the entity.
-  func place(of container: RowContainer?) async throws(OfflineODataError) -> StagedRead.Container? {
+  func place(of container: RowContainer?) async throws(OfflineODataError) -> GenerationRead.Container? {
     guard let container else { return nil }
     let row = try await read { snapshot in try container.row(LocalRows(snapshot)) }
     guard let row else {
       throw OfflineODataError(
         .entityNotFound, "the entity that contains the query's rows; add a defining query that includes it")
     }
-    return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
+    return GenerationRead.Container(table: container.table, navigation: container.navigation, row: row)
   }
 
   /// Whether the entity that contains a query's rows is missing because a pending change deletes it.

@@ -120,7 +120,7 @@ struct DownloadMarkTests {
     _ = try await rig.rows.page(page((1, "aa"), (2, "b"), (3, "c")), of: read)
     let compared = try await read.compare(marks)
     #expect(try await rig.store.undoPendingChanges(nil) == 2)
-    _ = try await read.end(compared, StagedEnding(time: 1, marks: marks, marked: compared.marked))
+    _ = try await read.end(compared, DownloadEnding(time: 1, marks: marks, marked: compared.marked))
     #expect(try await new(rig) == "aa")
   }
 

@@ -86,7 +86,7 @@ struct ReplicaCrashTests {
       #expect(state == (link == "d" ? ["40|2|2|t2"] : ["40|1|1|t1"]))
       try await replica.sweep()
       if let query = try await replica.query("q"),
-        let read = try await StagedRead.resume(replica, query: query.id, table: 1)
+        let read = try await GenerationRead.resume(replica, query: query.id, table: 1)
       {
         let page = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
         try await page.take(Array(Self.json(2, 0..<40).utf8))

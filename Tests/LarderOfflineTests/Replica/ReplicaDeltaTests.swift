@@ -177,7 +177,7 @@ struct ReplicaDeltaTests {
     await #expect(throws: (any Error).self) { _ = try await cut.end() }
     #expect(try await rig.rows(Self.orders)[0] == "1|1|7")
     let resumed = try #require(
-      try await StagedDelta.resume(rig.replica, query: delta.query, table: delta.table))
+      try await DeltaPages.resume(rig.replica, query: delta.query, table: delta.table))
     #expect(resumed.position == "p")
     _ = try await rig.page("{\"@odata.context\":\"#Orders/$delta\",\"value\":[{\"ID\":2,\"Total\":6}]}", of: resumed)
     _ = try await resumed.apply(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
@@ -207,14 +207,14 @@ struct ReplicaDeltaTests {
 }
 
 extension ReplicaRig {
-  func beginDelta(_ name: String, _ table: String) async throws -> StagedDelta {
+  func beginDelta(_ name: String, _ table: String) async throws -> DeltaPages {
     guard let query = try await replica.query(name), let table = replica.plan.table(table) else {
       throw ReplicaRigError.noTable(table)
     }
-    return try await StagedDelta.begin(replica, query: query.id, table: table.number)
+    return try await DeltaPages.begin(replica, query: query.id, table: table.number)
   }
 
-  func page(_ json: String, of delta: StagedDelta, version: ODataVersion = .v4) async throws -> PageEnd {
+  func page(_ json: String, of delta: DeltaPages, version: ODataVersion = .v4) async throws -> PageEnd {
     let page = delta.beginPage(PageForm(url: replica.plan.tables[delta.table].name, status: 200, version: version))
     try await page.take(Array(json.utf8))
     return try await page.end()
@@ -223,7 +223,7 @@ extension ReplicaRig {
   @discardableResult
   func delta(
     _ name: String, _ table: String, _ pages: [String], version: ODataVersion = .v4
-  ) async throws -> StagedOutcome {
+  ) async throws -> DownloadOutcome {
     let delta = try await beginDelta(name, table)
     for page in pages { _ = try await self.page(page, of: delta, version: version) }
     return try await delta.apply(deltaLink: "next", etag: nil, lastModified: nil, at: 1)

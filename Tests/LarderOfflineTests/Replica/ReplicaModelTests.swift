@@ -169,7 +169,7 @@ struct ReplicaModelTests {
       _ = try await rig.page(page, of: read, version: .v401)
       try await read.save(position: "\(number)")
       guard Int.random(in: 0...3, using: &random) == 0 else { continue }
-      let resumed = try await StagedRead.resume(rig.replica, query: read.query, table: read.table)
+      let resumed = try await GenerationRead.resume(rig.replica, query: read.query, table: read.table)
       read = try #require(resumed)
       #expect(read.position == "\(number)")
     }

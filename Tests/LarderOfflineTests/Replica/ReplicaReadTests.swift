@@ -130,7 +130,7 @@ struct ReplicaReadTests {
     #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["0"])
     try await rig.replica.close()
     let replica = try await Replica.open(path: rig.folder.file("store.db"), key: try RigKey.fromEnvironment())
-    let resumed = try #require(try await StagedRead.resume(replica, query: read.query, table: read.table))
+    let resumed = try #require(try await GenerationRead.resume(replica, query: read.query, table: read.table))
     #expect(resumed.position == "behind 2")
     let page = resumed.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
     try await page.take(Array("{\"value\":[{\"ID\":3},{\"ID\":4}]}".utf8))
@@ -142,7 +142,7 @@ struct ReplicaReadTests {
     #expect(outcome.changed == [1])
     let count = try await replica.rowCount(of: read.query, in: 1)
     #expect(count == 4)
-    let again = try await StagedRead.begin(replica, query: read.query, table: read.table)
+    let again = try await GenerationRead.begin(replica, query: read.query, table: read.table)
     let lost = again.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
     try await lost.take(Array("{\"value\":[{\"ID\":9}]}".utf8))
     _ = try await lost.end()
@@ -157,7 +157,7 @@ struct ReplicaReadTests {
   func manyInlinePages() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     for (sql, index) in [
-      (StagedRead.nextInline, "larder_inline_query"), (GenerationWriter.noteInline, "larder_inline_link"),
+      (GenerationRead.nextInline, "larder_inline_query"), (GenerationWriter.noteInline, "larder_inline_link"),
     ] {
       let given = (1...5).reduce(sql) { $0.replacing("?\($1)", with: "\($1)") }
       let plan = try await rig.rows("EXPLAIN QUERY PLAN " + given).joined(separator: ";")
@@ -328,7 +328,7 @@ struct ReplicaReadTests {
     // An interrupted page does not affect earlier pages.
     let broken = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
     try await broken.take(Array("{\"value\":[{\"ID\":77777}".utf8))
-    await broken.cancel()
+    await read.queue.settle()
     #expect(try await rig.rows("SELECT position, pages FROM larder_download") == ["4 with 10000|5"])
     let outcome = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
     #expect(outcome.rows == 10_000)

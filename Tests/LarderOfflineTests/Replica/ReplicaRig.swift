@@ -80,7 +80,7 @@ extension ReplicaRig {
   /// Reads a whole response as the download of the defining query `name` over the entities of `table`.
   @discardableResult
   func download(_ name: String, _ table: String, pages: [String], version: ODataVersion = .v4) async throws
-    -> StagedOutcome
+    -> DownloadOutcome
   {
     let read = try await begin(name, table)
     for page in pages { _ = try await self.page(page, of: read, version: version) }
@@ -89,11 +89,11 @@ extension ReplicaRig {
 
   /// Writes the entities of a JSON response (`{"value": […]}` or one entity) to a table.
   @discardableResult
-  func load(_ table: String, _ json: String, version: ODataVersion = .v4) async throws -> StagedOutcome {
+  func load(_ table: String, _ json: String, version: ODataVersion = .v4) async throws -> DownloadOutcome {
     try await download("load " + table, table, pages: [json], version: version)
   }
 
-  func begin(_ name: String, _ table: String) async throws -> StagedRead {
+  func begin(_ name: String, _ table: String) async throws -> GenerationRead {
     let query: DefiningQueryRow
     if let known = try await replica.query(name) {
       query = known
@@ -102,11 +102,11 @@ extension ReplicaRig {
       query = try await replica.addQuery(name, url: url, streams: false)
     }
     guard let table = replica.plan.table(table) else { throw ReplicaRigError.noTable(table) }
-    return try await StagedRead.begin(replica, query: query.id, table: table.number)
+    return try await GenerationRead.begin(replica, query: query.id, table: table.number)
   }
 
   func page(
-    _ json: String, of read: StagedRead, inline: InlinePage? = nil, version: ODataVersion = .v4
+    _ json: String, of read: GenerationRead, inline: InlinePage? = nil, version: ODataVersion = .v4
   ) async throws -> PageEnd {
     let url = inline == nil ? read.plan.tables[read.table].name : nil
     let page = read.beginPage(PageForm(url: url, status: 200, version: version), inline: inline)

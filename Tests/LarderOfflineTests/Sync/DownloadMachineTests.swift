@@ -105,7 +105,7 @@ struct DownloadWayTests {
       traits: QueryTraits(version: .v4, hasExpand: true), lastDownload: lastDownload,
       links: LinkRules(origin: "http://h", root: "http://h/s/"), url: "http://h/s/N")
     #expect(machine.take(.start(nil)).first == .begin(.changes))
-    guard case .finish(let ending)? = machine.take(.page(PageFacts(deltaLink: "N?delta=2"))).last else {
+    guard case .finish(let ending)? = machine.take(.page(PageEnd(deltaLink: "N?delta=2"))).last else {
       Issue.record("the delta does not end")
       return
     }
@@ -113,7 +113,7 @@ struct DownloadWayTests {
     let actions = machine.take(.incomplete)
     #expect(actions.prefix(2) == [.note(.deltaIncomplete), .begin(.whole)])
     #expect(machine.memory.unusableDeltas == 0)
-    guard case .finish(let whole)? = machine.take(.page(PageFacts(deltaLink: "N?delta=3"))).last else {
+    guard case .finish(let whole)? = machine.take(.page(PageEnd(deltaLink: "N?delta=3"))).last else {
       Issue.record("the whole read does not end")
       return
     }

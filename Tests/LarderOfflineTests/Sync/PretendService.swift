@@ -65,7 +65,7 @@ struct PretendService {
 
   /// What an answer holds.
   struct Answer {
-    var facts = PageFacts()
+    var facts = PageEnd()
     var rows: [Int] = []
     var gone: [Int] = []
   }

@@ -161,7 +161,7 @@ extension LocalRows {
     }
     guard let cells else { return nil }
     let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
-    guard let storedCells = try row(table, TableTarget.condition(table), identity),
+    guard let storedCells = try row(table, table.identityCondition, identity),
       !pending.contains(RowReference(table.name, storedCells.id))
     else { return nil }
     try connection.run(

@@ -59,7 +59,7 @@ extension LocalRows {
   ) throws(StorageError) -> RowReference? {
     let names = TableDDL.identity(of: table)
     let identity = names.map { cells[$0] ?? .null }
-    if let twin = try row(table, TableTarget.condition(table), identity), twin.id != reference.row {
+    if let twin = try row(table, table.identityCondition, identity), twin.id != reference.row {
       return RowReference(table.name, twin.id)
     }
     let newcomers = try connection.first(

@@ -100,7 +100,7 @@ extension LocalRows {
     for (reference, cells) in try UploadedRows(connection).takeDeleted() {
       guard let table = plan.table(reference.table), try effective(reference) == nil else { continue }
       let key = TableDDL.identity(of: table).map { cells[$0] ?? .null }
-      if !key.isEmpty, try row(table, TableTarget.condition(table), key) != nil { continue }
+      if !key.isEmpty, try row(table, table.identityCondition, key) != nil { continue }
       try show(cells, as: reference)
       shown.append(reference)
     }

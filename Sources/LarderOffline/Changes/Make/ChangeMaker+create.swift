@@ -222,7 +222,7 @@ extension ChangeMaker {
     }
     guard isWhole, !table.key.isEmpty else { return }
     let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
-    if try rows.row(table, TableTarget.condition(table), identity) != nil {
+    if try rows.row(table, table.identityCondition, identity) != nil {
       throw OfflineODataError(.entityExists, (try? rows.path(of: reference, cells)) ?? table.name)
     }
     earlier.formUnion(try rows.deletions(of: cells, in: table))

@@ -150,7 +150,7 @@ struct ChangeWalk {
     _ key: EntityCells, _ table: EntityTable, _ rows: LocalRows
   ) throws(StorageError) -> (RowReference, EntityCells)? {
     let values = TableDDL.identity(of: table).map { key[$0] ?? .null }
-    if let storedRow = try rows.row(table, TableTarget.condition(table), values) {
+    if let storedRow = try rows.row(table, table.identityCondition, values) {
       return (RowReference(table.name, storedRow.id), storedRow.cells)
     }
     guard let id = try rows.formerly(key, in: table) else { return nil }

@@ -105,7 +105,7 @@ extension Replica {
     guard let query = try await query(name) else { return }
     try await write { (snapshot) throws(StorageError) in
       let connection = snapshot.connection
-      try StagedTables.drop(query: query.id, snapshot)
+      try UnfinishedDownloads.drop(query: query.id, snapshot)
       var registry = try ReplicaRegistry(snapshot.plan, connection)
       let names = try connection.rows("SELECT name, bit FROM larder_membership WHERE query = ?1", .integer(query.id)) {
         (row) throws(StorageError) in (try row.text(0), try row.int64(1))

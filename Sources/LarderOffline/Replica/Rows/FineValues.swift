@@ -19,31 +19,31 @@ struct FineValues: Sendable, Hashable {
 }
 
 // Names the entity that contains a value, for error messages.
-extension CollectedRows {
+extension PageRows {
   /// Returns the error with the name of the entity that a frame belongs to.
   func naming(_ error: ColumnValueError, _ top: Int) -> ColumnValueError {
     var error = error
-    let place = frames[frames[top].entity(top)].place
-    error.entity = name(place) ?? "\(chunk.slots[Int(place.slot)].table.name), entity \(rootCount + 1) of the response"
+    let row = frames[frames[top].entity(top)].index
+    error.entity = name(row) ?? "\(batch.table(of: row).name), entity \(rootCount + 1) of the response"
     return error
   }
 
   /// The set and key of a row; nil if its key has not been read yet.
-  private func name(_ place: RowChunk.Place) -> String? {
-    let slot = chunk.slots[Int(place.slot)]
-    guard !slot.table.key.isEmpty else { return slot.table.name }
+  private func name(_ row: Int) -> String? {
+    let table = batch.table(of: row)
+    guard !table.key.isEmpty else { return table.name }
     var parts: [String] = []
-    for number in slot.table.key {
-      let column = slot.table.columns[number]
+    for number in table.key {
+      let column = table.columns[number]
       let text: String
-      switch slot.batch.value(Int(place.row), RowSlot.systemCount + number) {
+      switch batch.value(row, number) {
       case .integer(let value): text = String(value)
       case .text(let value): text = column.storage == .string ? "'\(value)'" : value
       case .real, .blob, .null: return nil
       }
-      parts.append(slot.table.key.count == 1 ? text : "\(column.path.joined(separator: "/"))=\(text)")
+      parts.append(table.key.count == 1 ? text : "\(column.path.joined(separator: "/"))=\(text)")
     }
-    return "\(slot.table.name)(\(parts.joined(separator: ",")))"
+    return "\(table.name)(\(parts.joined(separator: ",")))"
   }
 
   /// Records a value that has more digits than its type.
@@ -51,14 +51,14 @@ extension CollectedRows {
     guard column.storage == .duration || column.storage == .dateTime, !scalar.isNull,
       unsafe PlainText.isFinerThanPicoseconds(ByteText(scalar.bytes))
     else { return }
-    openFineValues.append((frames[frames[top].entity(top)].place, column.path.joined(separator: "/")))
+    openFineValues.append((frames[frames[top].entity(top)].index, column.path.joined(separator: "/")))
   }
 
   /// Adds the names of their entities to recorded values, once the keys have been read.
   mutating func noteFineValues() {
     guard !openFineValues.isEmpty else { return }
-    for (place, property) in openFineValues {
-      fineValues.add((name(place) ?? chunk.slots[Int(place.slot)].table.name) + "/" + property)
+    for (row, property) in openFineValues {
+      fineValues.add((name(row) ?? batch.table(of: row).name) + "/" + property)
     }
     openFineValues.removeAll()
   }

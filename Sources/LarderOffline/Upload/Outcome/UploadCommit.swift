@@ -57,11 +57,11 @@ struct UploadCommit: Sendable {
     var names: Set<String> = []
     for (entry, outcome) in units.flatMap(\.outcomes) where outcome.outdatesDownloads {
       // An action without an entity may change anything.
-      guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, snapshot) }
+      guard let entity = entry.request.entity else { return try UnfinishedDownloads.dropOutdated(nil, snapshot) }
       names.insert(entity.table)
       names.formUnion(try queue.names(of: entry.id))
     }
-    try StagedTables.dropOutdated(names, snapshot)
+    try UnfinishedDownloads.dropOutdated(names, snapshot)
   }
 
   private static func unitOutcome(_ unit: Unit) -> UnitOutcome {

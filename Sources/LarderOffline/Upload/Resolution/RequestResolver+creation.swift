@@ -287,7 +287,7 @@ extension RequestResolver {
         if let parent { cells[.parent] = .integer(parent) }
         let text = "\(table.name) \(parent ?? 0) \(LocalRows.keyText(cells, table))"
         let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
-        guard let received = try rows.row(table, TableTarget.condition(table), identity) else {
+        guard let received = try rows.row(table, table.identityCondition, identity) else {
           return (candidate, text)
         }
         return uncertain.attempt.newcomers.map { received.id >= $0 } == true ? (candidate, text) : nil

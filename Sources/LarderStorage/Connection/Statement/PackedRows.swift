@@ -1,14 +1,18 @@
 /// Rows to be written by a statement, in as few bytes as their values need, so that many can be kept in memory.
 ///
 /// A cell is a byte with its class and a small length, the length if it is larger, and the bytes of its value; an
-/// integer takes only the bytes that its size needs. A row whose cells are mostly NULL or small takes a third of its
-/// size in a ``RowBatch``.
+/// integer takes only the bytes that its size needs. The small length of an absent cell is 1. A row whose cells are
+/// mostly NULL or small takes a third of its size in a ``RowBatch``.
 package struct PackedRows: Sendable {
   /// The number of cells in a row.
   package let width: Int
   private(set) var bytes: [UInt8] = []
   /// The offset where each row begins.
   private(set) var starts: [Int] = []
+  /// The order in which the rows are taken; nil before it is computed.
+  private var order: [Int32]?
+  /// The number of rows that were taken.
+  package private(set) var takenCount = 0
 
   /// The small length that means that the length follows in the next four bytes.
   private static let long: UInt8 = 31
@@ -19,6 +23,9 @@ package struct PackedRows: Sendable {
   package init(width: Int) { self.width = max(1, width) }
 
   package var rowCount: Int { starts.count }
+  package var isSorted: Bool { order != nil }
+  /// Whether all rows were taken.
+  package var isDone: Bool { takenCount == rowCount }
   /// The number of bytes of the cells.
   package var byteCount: Int { bytes.count }
 
@@ -29,11 +36,31 @@ package struct PackedRows: Sendable {
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
+    order = nil
+    takenCount = 0
   }
+
+  /// Computes the order in which the rows are taken: by some columns, if no two rows may be equal in the columns of
+  /// `key`. Repeated rows stay in the order in which they were appended, because the later one is used.
+  package mutating func sort(by columns: [Int], unlessRepeated key: [Int]) {
+    order = order(by: columns.isEmpty || mayRepeat(in: key) ? [] : columns)
+  }
+
+  /// Replaces the rows of a batch of the same width by the next rows in the order, at most `count`. They count as taken
+  /// only after ``take(_:)``.
+  package func unpackNext(_ count: Int, into batch: inout RowBatch) {
+    batch.removeAll()
+    guard let order else { return }
+    unpack(order[takenCount..<min(takenCount + count, order.count)], into: &batch)
+  }
+
+  /// Counts rows as taken.
+  package mutating func take(_ count: Int) { takenCount = min(takenCount + count, rowCount) }
 
   /// Appends the rows of a batch of the same width.
   package mutating func append(_ batch: RowBatch) {
     guard batch.width == width, batch.openCells == 0, batch.rowCount > 0 else { return }
+    order = nil
     let first = bytes.count
     // Rows may share bytes of the batch, so the sum of the lengths counts.
     let texts = batch.cells.reduce(0) { $0 + Int($1.count) }
@@ -58,7 +85,7 @@ package struct PackedRows: Sendable {
     let kind = UInt8(truncatingIfNeeded: cell.storageClass.rawValue) << 5
     switch cell.storageClass {
     case .null:
-      unsafe bytes[end] = kind
+      unsafe bytes[end] = kind | (cell.isAbsent ? 1 : 0)
       end += 1
     case .integer, .real:
       // The highest of the stored bytes has the sign.
@@ -90,7 +117,7 @@ package struct PackedRows: Sendable {
     var count = Int(head & long)
     let kind = SQLStorageClass(rawValue: Int32(head >> 5)) ?? .null
     switch kind {
-    case .null: return RowBatch.Cell(payload: 0, count: 0, storageClass: .null)
+    case .null: return RowBatch.Cell(payload: 0, count: 0, storageClass: .null, isAbsent: count == 1)
     case .integer, .real:
       var value: Int64 = 0
       if count > 0 {

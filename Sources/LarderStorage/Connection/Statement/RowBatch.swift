@@ -7,6 +7,8 @@ package struct RowBatch: Sendable {
     let payload: Int64
     let count: UInt32
     let storageClass: SQLStorageClass
+    /// Whether the cell is NULL only because nothing was put there.
+    var isAbsent = false
   }
 
   /// The number of cells in a row.
@@ -108,13 +110,14 @@ package struct RowBatch: Sendable {
   }
 }
 
-// Fills rows whose cells come in any order: a row of NULLs is appended first, then cells are appended and moved to
-// their columns.
+// Fills rows whose cells come in any order: a row of absent cells is appended first, then cells are appended and moved
+// to their columns.
 extension RowBatch {
-  /// Appends a row of NULLs; returns its number.
+  /// Appends a row of absent cells, which are NULL. Returns its number.
   package mutating func appendRow() -> Int {
     let row = cells.count / width
-    cells.append(contentsOf: repeatElement(Cell(payload: 0, count: 0, storageClass: .null), count: width))
+    let absent = Cell(payload: 0, count: 0, storageClass: .null, isAbsent: true)
+    cells.append(contentsOf: repeatElement(absent, count: width))
     return row
   }
 
@@ -142,6 +145,10 @@ extension RowBatch {
 
   /// True if a cell is NULL.
   package func isNull(_ row: Int, _ column: Int) -> Bool { cells[row * width + column].storageClass == .null }
+
+  /// True if nothing was put into a cell since ``appendRow()``. Such a cell is NULL.
+  @inline(__always)
+  package func isAbsent(_ row: Int, _ column: Int) -> Bool { cells[row * width + column].isAbsent }
 
   /// The value of a cell, with its bytes copied.
   package func value(_ row: Int, _ column: Int) -> SQLValue {

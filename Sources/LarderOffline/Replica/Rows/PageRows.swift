@@ -1,15 +1,15 @@
 import LarderOData
 import LarderStorage
 
-/// The rows that a ``RowCollector`` has created from a payload's events so far.
+/// The rows of a page, created from the events of its payload.
 ///
 /// An inline entity becomes a row of the table that its navigation property leads to, and a join between the two: a
 /// link, the containing entity, or the columns of a referential constraint if the payload omits them.
-struct CollectedRows {
+struct PageRows {
   let plan: ReplicaPlan
   let model: EdmModel
   /// The rows since the last ``take()``.
-  var chunk = RowChunk()
+  var batch = PageBatch()
   /// The number of rows of the whole payload that are not inline entities.
   private(set) var rootCount: Int64 = 0
   private(set) var kind: PayloadKind?
@@ -18,15 +18,14 @@ struct CollectedRows {
   private(set) var nextLink: String?
   private(set) var deltaLink: String?
   private(set) var count: Int64?
-  private(set) var context: String?
   /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has. They are stored unchanged.
   var fineValues = FineValues()
-  /// Such values of entities that have not ended yet, with the positions of their rows.
-  var openFineValues: [(place: RowChunk.Place, property: String)] = []
+  /// Such values of entities that have not ended yet, with the indexes of their rows.
+  var openFineValues: [(row: Int, property: String)] = []
 
-  var frames: [EntityFrame] = []
+  var frames: [OpenRow] = []
   var tree = ValueTree()
   /// The member that the open value belongs to.
   var treeMember = (frame: -1, name: "", member: MemberMap.Member(kind: .ignored))
@@ -34,7 +33,7 @@ struct CollectedRows {
   /// Columns that an inline entity and the enclosing one have in common.
   var ties: [Tie] = []
   /// Rows without a key of their own. A join to another row may provide it.
-  var keyless: [RowChunk.Place] = []
+  var keyless: [Int] = []
   let rootTable: Int
   /// Whether the members of navigation properties are recorded. This is needed for changes, whose rows depend on the
   /// rows that hold them.
@@ -43,11 +42,10 @@ struct CollectedRows {
   /// entry.
   let selected: [Int: Set<Int>]
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
-  private var slotOf: [Int: Int] = [:]
 
   struct Tie {
-    let source: RowChunk.Place
-    let target: RowChunk.Place
+    let source: Int
+    let target: Int
     let pairs: [ReplicaRelation.Pair]
     /// A navigation property of the source's table.
     let navigation: Int
@@ -75,23 +73,9 @@ struct CollectedRows {
   var rootTypeName: String { plan.tables[rootTable].type.name }
 
   /// Returns the rows since the last call. Call it only between rows.
-  mutating func take() -> RowChunk {
-    let collected = chunk
-    chunk = RowChunk()
-    slotOf = [:]
+  mutating func take() -> PageBatch {
     // The maps stay: they contain names, not rows.
-    return collected
-  }
-
-  /// Moves the rows of a plain chunk to the packed rows of their tables, by table number. Call it only between rows.
-  mutating func pack(into packed: inout [Int: PackedSlot], empty: (EntityTable) -> PackedSlot) {
-    guard chunk.isPlain else { return }
-    for slot in chunk.slots.indices where chunk.slots[slot].rowCount > 0 {
-      let table = chunk.slots[slot].table
-      packed[table.number, default: empty(table)].append(chunk.slots[slot])
-      chunk.slots[slot].removeAll()
-    }
-    chunk.order.removeAll(keepingCapacity: true)
+    exchange(&batch, with: PageBatch())
   }
 
   // MARK: The payload
@@ -101,14 +85,14 @@ struct CollectedRows {
     try check(kind)
     switch kind {
     case .entity, .collection, .delta, .error: break
-    case .property: throw RowCollectorError.noEntities("property")
-    case .reference, .references: throw RowCollectorError.noEntities("reference")
-    case .serviceDocument: throw RowCollectorError.noEntities("service document")
+    case .property: throw PageError.noEntities("property")
+    case .reference, .references: throw PageError.noEntities("reference")
+    case .serviceDocument: throw PageError.noEntities("service document")
     }
   }
 
   /// Throws for a payload of another kind than requested: rows that such a payload omits have not been deleted.
-  private func check(_ kind: PayloadKind) throws(RowCollectorError) {
+  private func check(_ kind: PayloadKind) throws(PageError) {
     guard let content else { return }
     let received: String
     switch (content, kind) {
@@ -122,7 +106,7 @@ struct CollectedRows {
   }
 
   /// Throws for a context of entities that cannot be the payload's own.
-  private func check(_ context: ContextURL) throws(RowCollectorError) {
+  private func check(_ context: ContextURL) throws(PageError) {
     guard content != nil, let named = table(of: context), !isRelated(named) else { return }
     throw .otherKind(
       expected: "entities of \(plan.tables[rootTable].name)",
@@ -135,16 +119,14 @@ struct CollectedRows {
     return root.typeNumber(table.type.name) != nil || table.typeNumber(root.type.name) != nil
   }
 
-  mutating func link(_ link: ODataDeltaLink, isDeleted: Bool) { chunk.deltaLinks.append((link, isDeleted)) }
+  mutating func link(_ link: ODataDeltaLink, isDeleted: Bool) { batch.deltaLinks.append((link, isDeleted)) }
 
   mutating func payloadControl(_ information: ControlInformation, _ scalar: PayloadScalar) throws {
     switch information {
     case .nextLink: nextLink = scalar.isNull ? nil : scalar.string
     case .deltaLink: deltaLink = scalar.isNull ? nil : scalar.string
     case .count: count = scalar.int64
-    case .context:
-      context = scalar.string
-      try check(ContextURL(scalar.string))
+    case .context: try check(ContextURL(scalar.string))
     default: break
     }
   }
@@ -169,31 +151,20 @@ struct CollectedRows {
     }
     let isRoot = enclosing < 0
     let table = isRoot ? plan.tables[rootTable] : plan.tables[frames[enclosing].table.navigations[navigation].target]
-    var frame = EntityFrame(table: table, navigation: navigation, enclosing: enclosing)
+    var frame = OpenRow(table: table, navigation: navigation, enclosing: enclosing)
     if case .deleted(let removal) = role { frame.flags = removal == .deleted ? .deleted : .left }
     open(&frame, table.hasTypes ? typeName.flatMap { table.typeNumber($0) } ?? 0 : 0)
     frames.append(frame)
   }
 
   /// Adds a row for a frame to the rows of its table.
-  mutating func open(_ frame: inout EntityFrame, _ typeNumber: Int) {
-    let table = frame.table
-    let slot = slot(of: table)
-    let parent: RowChunk.Place? =
+  mutating func open(_ frame: inout OpenRow, _ typeNumber: Int) {
+    let parent: Int? =
       frame.enclosing >= 0 && frames[frame.enclosing].table.navigations[frame.navigation].relation == .containment
-      ? frames[frame.enclosing].place : nil
-    let row = chunk.slots[slot].appendRow(type: typeNumber, queries: 0, parent: parent)
-    frame.place = RowChunk.Place(slot: Int32(slot), row: Int32(row))
-    frame.map = map(table, typeNumber, [])
-    chunk.order.append(frame.place)
-  }
-
-  mutating func slot(of table: EntityTable) -> Int {
-    if let last = chunk.slots.indices.last, chunk.slots[last].table === table { return last }
-    if let existing = slotOf[table.number] { return existing }
-    chunk.slots.append(RowSlot(table))
-    slotOf[table.number] = chunk.slots.count - 1
-    return chunk.slots.count - 1
+      ? frames[frame.enclosing].index : nil
+    frame.row = batch.appendRow(of: frame.table, type: typeNumber, parent: parent)
+    frame.index = batch.rows.count - 1
+    frame.map = map(frame.table, typeNumber, [])
   }
 
   mutating func map(_ table: EntityTable, _ typeNumber: Int, _ prefix: [String]) -> Int {
@@ -233,9 +204,9 @@ struct CollectedRows {
   }
 
   /// Throws for an object without content, if an entity was requested.
-  private func checkContent(_ frame: EntityFrame) throws(RowCollectorError) {
+  private func checkContent(_ frame: OpenRow) throws(PageError) {
     guard content == .entity, frame.id == nil, frame.media == nil else { return }
-    guard !chunk.slots[Int(frame.place.slot)].hasAny(Int(frame.place.row)) else { return }
+    guard !batch.hasProperties(frame.index) else { return }
     throw .otherKind(expected: PageForm.Content.entity.rawValue, found: "an object without properties")
   }
 
@@ -243,33 +214,32 @@ struct CollectedRows {
     let member = member(name)
     guard member.kind == .navigation, let top = frames.indices.last else { return }
     let frame = frames[top]
-    noteComplete(Int(member.index), of: frame.place)
+    noteComplete(Int(member.index), of: frame.index)
     switch frame.table.navigations[Int(member.index)].relation {
     case .links(let link, let isForward):
-      chunk.completeLinks.append(RowChunk.CompleteLinks(link: link, row: frame.place, isSource: isForward))
+      batch.completeLinks.append(PageBatch.CompleteLinks(link: link, row: frame.index, isSource: isForward))
     case .columns(let pairs):
       let target = plan.tables[frame.table.navigations[Int(member.index)].target]
       guard !target.key.isEmpty, Set(target.key).isSubset(of: pairs.map(\.target)) else { return }
-      let slot = Int(frame.place.slot)
-      for pair in pairs where !frame.table.key.contains(pair.source) {
-        // If the payload has the column too, its value is used.
-        chunk.slots[slot].mark(Int(frame.place.row), pair.source)
+      // If the payload has the column too, its value is used.
+      for pair in pairs where !frame.table.key.contains(pair.source) && !batch.isPresent(frame.index, pair.source) {
+        batch.set(frame.index, pair.source, .null)
       }
     case .containment, .container: break
     }
   }
 
   /// Records that the payload contains a navigation property completely.
-  mutating func noteComplete(_ navigation: Int, of source: RowChunk.Place) {
-    if notesMembers { chunk.completeNavigations.append(RowChunk.Navigation(source: source, navigation: navigation)) }
+  mutating func noteComplete(_ navigation: Int, of source: Int) {
+    if notesMembers { batch.completeNavigations.append(PageBatch.Navigation(source: source, navigation: navigation)) }
   }
 
   /// Records that a navigation property has an entity as a member, or no longer has it.
-  mutating func noteMember(_ navigation: Int, of source: RowChunk.Place, _ target: RowChunk.Place, isAdded: Bool) {
+  mutating func noteMember(_ navigation: Int, of source: Int, _ target: Int, isAdded: Bool) {
     guard notesMembers else { return }
-    chunk.members.append(
-      RowChunk.Member(
-        navigation: RowChunk.Navigation(source: source, navigation: navigation), target: target, isAdded: isAdded))
+    batch.members.append(
+      PageBatch.Member(
+        navigation: PageBatch.Navigation(source: source, navigation: navigation), target: target, isAdded: isAdded))
   }
 
   mutating func beginCollection(_ name: PayloadName, isDelta: Bool) {
@@ -279,19 +249,19 @@ struct CollectedRows {
       return
     }
     let enclosing = frames[top].entity(top)
-    var frame = EntityFrame(table: frames[enclosing].table, navigation: Int(member.index), enclosing: enclosing)
+    var frame = OpenRow(table: frames[enclosing].table, navigation: Int(member.index), enclosing: enclosing)
     frame.isCollection = true
     frame.isDelta = isDelta
-    frame.place = frames[enclosing].place
+    (frame.row, frame.index) = (frames[enclosing].row, frames[enclosing].index)
     frames.append(frame)
     if !isDelta { noteCompleteCollection(frame) }
   }
 
   mutating func endCollection() { if frames.last?.isCollection == true { frames.removeLast() } }
 
-  private mutating func noteCompleteCollection(_ frame: EntityFrame) {
-    noteComplete(frame.navigation, of: frame.place)
+  private mutating func noteCompleteCollection(_ frame: OpenRow) {
+    noteComplete(frame.navigation, of: frame.index)
     guard case .links(let link, let isForward) = frame.table.navigations[frame.navigation].relation else { return }
-    chunk.completeLinks.append(RowChunk.CompleteLinks(link: link, row: frame.place, isSource: isForward))
+    batch.completeLinks.append(PageBatch.CompleteLinks(link: link, row: frame.index, isSource: isForward))
   }
 }

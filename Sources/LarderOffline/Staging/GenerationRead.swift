@@ -7,7 +7,7 @@ import LarderStorage
 ///
 /// Staged rows survive the end of the process; ``resume(_:query:table:)`` continues after the last saved page. Rows of
 /// an interrupted page are read again, which does no harm.
-final class StagedRead: Sendable {
+final class GenerationRead: Sendable {
   let replica: Replica
   let query: Int64
   /// The table of the query's own entities.
@@ -52,35 +52,35 @@ final class StagedRead: Sendable {
   /// A later page throws `inUse` if it brings rows of a table that the whole read of another query fills.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedRead {
+  ) async throws(StorageError) -> GenerationRead {
     let plan = try await replica.write { (snapshot) throws(StorageError) in
-      try StagedTables.drop(query: query, snapshot)
+      try UnfinishedDownloads.drop(query: query, snapshot)
       try snapshot.connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 0, 0, 0, 0)", .integer(query))
       return snapshot.plan
     }
-    return StagedRead(
+    return GenerationRead(
       replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container, places: places)
   }
 
   /// Resumes with what is staged; nil if there is nothing.
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedRead? {
+  ) async throws(StorageError) -> GenerationRead? {
     let stored = try await replica.read { (snapshot) throws(StorageError) in
       try snapshot.connection.first(
         "SELECT position, pages, rows FROM larder_download WHERE query = ?1 AND way = 0", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1), try row.int64(2), snapshot.plan) }
     }
     guard let stored, stored.0 != nil || stored.1 > 0 else { return nil }
-    return StagedRead(
+    return GenerationRead(
       replica, query, table, stored.3, position: stored.0, pages: Int(clamping: stored.1), rows: stored.2,
       places: places)
   }
 
   /// Begins to read a page, or a page of an inline collection.
-  func beginPage(_ form: PageForm, inline: InlinePage? = nil) -> StagedPage {
-    StagedPage(self, form, inline)
+  func beginPage(_ form: PageForm, inline: InlinePage? = nil) -> GenerationPage {
+    GenerationPage(self, form, inline)
   }
 
   /// Stores the position at which the download continues. Call it after the end of a page whose rows are written.
@@ -114,35 +114,32 @@ final class StagedRead: Sendable {
   func discard() async throws(StorageError) {
     await queue.stop()
     _ = try await replica.write { [query] (snapshot) throws(StorageError) in
-      try StagedTables.drop(query: query, snapshot)
+      try UnfinishedDownloads.drop(query: query, snapshot)
       try snapshot.connection.countVersionUp()
     }
   }
 }
 
 /// A page of a whole read that is being read. It supports one caller at a time.
-final class StagedPage: Sendable {
-  private let read: StagedRead
+final class GenerationPage: Sendable {
+  private let read: GenerationRead
   private let inline: InlinePage?
   private let state: Exclusive<Reading>
 
   private struct Reading: ~Copyable {
     var reader: PageReader
     /// Plain rows that are collected until there are many of them, by their table's number.
-    var packed: [Int: PackedSlot] = [:]
+    var packed: [Int: PackedRows] = [:]
     var bytes: Int64 = 0
-    var inlines = 0
   }
 
   /// The number of bytes that are read before rows are passed on.
   private static let slice = 64 << 10
-  private static let chunkRows = 1000
-  private static let chunkBytes = 2 << 20
   /// Limits for plain rows. They are larger, because more rows at once can be written in a better order.
-  private static let runRows = 50_000
-  private static let runBytes = 6 << 20
+  private static let packedRows = 50_000
+  private static let packedBytes = 6 << 20
 
-  init(_ read: StagedRead, _ form: PageForm, _ inline: InlinePage?) {
+  init(_ read: GenerationRead, _ form: PageForm, _ inline: InlinePage?) {
     self.read = read
     self.inline = inline
     let isFit = inline.map { read.plan.tables.indices.contains($0.table) && $0.navigation >= 0 } ?? false
@@ -150,51 +147,54 @@ final class StagedPage: Sendable {
     let container = read.container.map { (navigation: $0.navigation, table: $0.table, id: $0.row) }
     let parent = inline == nil ? container : inlineParent
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
-    let collector = RowCollector(
+    let rows = PageRows(
       plan: read.plan, table: table, parent: parent, selected: read.places[read.query]?.selected ?? [:])
-    state = Exclusive(Reading(reader: PageReader(form, collector)))
+    state = Exclusive(Reading(reader: PageReader(form, into: rows)))
   }
 
   /// Reads the next bytes. Returns the number of the page's own rows so far. Throws `PayloadError`, `AtomError`,
-  /// ``RowCollectorError`` or ``ColumnValueError`` if the bytes are not rows, and `StorageError` if rows could not be
+  /// ``PageError`` or ``ColumnValueError`` if the bytes are not rows, and `StorageError` if rows could not be
   /// written.
   @discardableResult
   func take(_ bytes: [UInt8]) async throws -> Int64 {
     var start = 0
     var rows: Int64 = 0
     while start < bytes.count {
-      let end = min(start + StagedPage.slice, bytes.count)
+      let end = min(start + GenerationPage.slice, bytes.count)
       let part = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
       let (ripe, count) = try state.run { state in
         state.bytes += Int64(part.count)
         try state.reader.read(part)
-        return (gather(&state, isEnd: false), state.reader.collector.rows.rootCount)
+        return (gather(&state, isEnd: false), state.reader.handler.rows.rootCount)
       }
       rows = count
-      for load in ripe { try await read.queue.put(load) }
+      try await put(ripe)
       start = end
     }
     return rows
   }
 
-  /// Packs plain rows. Returns those that are enough to be passed on; at the end all of them, in the payload's order.
-  private func gather(_ state: inout Reading, isEnd: Bool) -> [RowQueue.Load] {
-    let collector = state.reader.collector
-    guard collector.rows.frames.isEmpty else { return [] }
-    var ripe: [RowQueue.Load] = []
+  /// Packs plain rows. Returns the rows that are enough to be passed on; at the end all of them.
+  private func gather(_ state: inout Reading, isEnd: Bool) -> (packed: [Int: PackedRows], batch: PageBatch?) {
+    let handler = state.reader.handler
+    guard handler.rows.frames.isEmpty else { return ([:], nil) }
     // Most rows are in the read's own table.
-    collector.pack(into: &state.packed) { read.queue.empty($0, bytes: $0.number == read.table ? Self.runBytes : 0) }
-    let chunk = collector.rows.chunk
-    let isChunkRipe =
-      chunk.order.count >= Self.chunkRows || chunk.byteCount >= Self.chunkBytes
-      || isEnd && !(chunk.isEmpty && chunk.completeLinks.isEmpty)
-    let size = state.packed.values.reduce((rows: 0, bytes: 0)) { ($0.rows + $1.rowCount, $0.bytes + $1.byteCount) }
-    if isChunkRipe || isEnd || size.rows >= Self.runRows || size.bytes >= Self.runBytes {
-      for packed in state.packed.values.sorted(by: { $0.table.number < $1.table.number }) { ripe.append(.run(packed)) }
-      state.packed = [:]
+    handler.rows.batch.pack(into: &state.packed) {
+      read.queue.empty($0, bytes: $0.number == read.table ? Self.packedBytes : 0)
     }
-    if isChunkRipe { ripe.append(.chunk(collector.take())) }
-    return ripe
+    let isBatchRipe = handler.rows.batch.isRipe(isEnd: isEnd)
+    let size = state.packed.values.reduce((rows: 0, bytes: 0)) { ($0.rows + $1.rowCount, $0.bytes + $1.byteCount) }
+    let isPackedRipe = isBatchRipe || isEnd || size.rows >= Self.packedRows || size.bytes >= Self.packedBytes
+    return (
+      isPackedRipe ? exchange(&state.packed, with: [:]) : [:], isBatchRipe ? handler.rows.take() : nil
+    )
+  }
+
+  private func put(_ ripe: (packed: [Int: PackedRows], batch: PageBatch?)) async throws(StorageError) {
+    for (table, rows) in ripe.packed.sorted(by: { $0.key < $1.key }) {
+      try await read.queue.put(rows, of: read.plan.tables[table])
+    }
+    if let batch = ripe.batch { try await read.queue.put(batch) }
   }
 
   /// Ends the page and waits until its rows are written.
@@ -217,11 +217,8 @@ final class StagedPage: Sendable {
       try state.reader.finish()
       return (gather(&state, isEnd: true), state.reader.end, state.bytes)
     }
-    for load in rest { try await read.queue.put(load) }
+    try await put(rest)
     try await read.queue.end(PageMark(bytes: bytes, inline: inline, end: end, position: position))
     return end
   }
-
-  /// Gives up the page: rows that were passed on stay staged, and will be read again.
-  func cancel() async { await read.queue.settle() }
 }

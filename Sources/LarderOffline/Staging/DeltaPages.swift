@@ -6,7 +6,7 @@ import LarderStorage
 /// with the next link.
 ///
 /// Applying changes a second time has no effect.
-final class StagedDelta: Sendable {
+final class DeltaPages: Sendable {
   let replica: Replica
   let query: Int64
   /// The table of the query's own entities.
@@ -30,30 +30,30 @@ final class StagedDelta: Sendable {
   /// Starts again: discards what is staged for the query.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedDelta {
+  ) async throws(StorageError) -> DeltaPages {
     try await replica.write { (snapshot) throws(StorageError) in
-      try StagedTables.drop(query: query, snapshot)
+      try UnfinishedDownloads.drop(query: query, snapshot)
       try snapshot.connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 1, 0, 0, 0)", .integer(query))
     }
-    return StagedDelta(replica, query, table, places, position: nil, pages: 0)
+    return DeltaPages(replica, query, table, places, position: nil, pages: 0)
   }
 
   /// Resumes with the staged pages; nil if there are none.
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
-  ) async throws(StorageError) -> StagedDelta? {
+  ) async throws(StorageError) -> DeltaPages? {
     let stored = try await replica.database.read { (connection) throws(StorageError) in
       try connection.first(
         "SELECT position, pages FROM larder_download WHERE query = ?1 AND way = 1", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1)) }
     }
     guard let stored, stored.1 > 0 else { return nil }
-    return StagedDelta(replica, query, table, places, position: stored.0, pages: Int(clamping: stored.1))
+    return DeltaPages(replica, query, table, places, position: stored.0, pages: Int(clamping: stored.1))
   }
 
   /// Begins to store a page.
-  func beginPage(_ form: PageForm) -> StagedDeltaPage { StagedDeltaPage(self, form) }
+  func beginPage(_ form: PageForm) -> DeltaPage { DeltaPage(self, form) }
 
   /// Stores the position at which the download continues. Call it after the end of a page.
   func save(position: String?) async throws(StorageError) {
@@ -66,7 +66,7 @@ final class StagedDelta: Sendable {
   /// Discards what is staged.
   func discard() async throws(StorageError) {
     try await replica.write { [query] (snapshot) throws(StorageError) in
-      try StagedTables.drop(query: query, snapshot)
+      try UnfinishedDownloads.drop(query: query, snapshot)
     }
   }
 
@@ -79,9 +79,9 @@ final class StagedDelta: Sendable {
   ///   - marks: the marks of the download that the changes are part of; nil if they are a download of their own.
   func apply(
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
-  ) async throws -> StagedOutcome {
+  ) async throws -> DownloadOutcome {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
-    let ending = StagedEnding(
+    let ending = DownloadEnding(
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
     let unreadable = Locked<(any Error & Sendable)?>(nil)
     do {
@@ -108,7 +108,7 @@ final class StagedDelta: Sendable {
         }
         try marks.mark(local.upserted, in: snapshot.plan, connection)
         try ending.write(query, connection)
-        try StagedTables.drop(query: query, snapshot)
+        try UnfinishedDownloads.drop(query: query, snapshot)
         return outcome
       }
     } catch {
@@ -131,28 +131,26 @@ final class StagedDelta: Sendable {
       }
       if next?.page != page {
         try reader?.finish()
-        if let rest = reader?.collector.take() { try writer.write(rest, connection) }
+        if let rest = reader?.handler.rows.take() { try writer.write(rest, connection) }
         guard let next else { return }
         let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
-        reader = PageReader(
-          form,
-          RowCollector(
-            plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:]))
+        let rows = PageRows(plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:])
+        reader = PageReader(form, into: rows)
         page = next.page
       }
       guard let next else { return }
       part = (next.page, next.part)
       try reader?.read(next.bytes)
-      if let collector = reader?.collector, collector.rows.frames.isEmpty, collector.rows.chunk.order.count >= 1000 {
-        try writer.write(collector.take(), connection)
+      if let handler = reader?.handler, handler.rows.frames.isEmpty, handler.rows.batch.isRipe(isEnd: false) {
+        try writer.write(handler.rows.take(), connection)
       }
     }
   }
 }
 
 /// A page of changes that is being stored. It supports one caller at a time.
-final class StagedDeltaPage: Sendable {
-  private let delta: StagedDelta
+final class DeltaPage: Sendable {
+  private let delta: DeltaPages
   private let form: PageForm
   private let state: Exclusive<Reading>
 
@@ -167,11 +165,11 @@ final class StagedDeltaPage: Sendable {
 
   private static let partBytes = 256 << 10
 
-  init(_ delta: StagedDelta, _ form: PageForm) {
+  init(_ delta: DeltaPages, _ form: PageForm) {
     self.delta = delta
     self.form = form
-    let collector = RowCollector(plan: delta.replica.plan, table: delta.table)
-    state = Exclusive(Reading(reader: PageReader(form, collector)))
+    let rows = PageRows(plan: delta.replica.plan, table: delta.table)
+    state = Exclusive(Reading(reader: PageReader(form, into: rows)))
   }
 
   /// Stores the next bytes. Returns the number of the page's changes so far. Throws if the bytes are not changes.
@@ -180,17 +178,16 @@ final class StagedDeltaPage: Sendable {
     var start = 0
     var rows: Int64 = 0
     while start < bytes.count {
-      let end = min(start + StagedDeltaPage.partBytes, bytes.count)
+      let end = min(start + DeltaPage.partBytes, bytes.count)
       let part = Array(bytes[start..<end])
       let (isFull, count) = try state.run { state in
         try state.reader.read(part)
-        if state.reader.collector.rows.frames.isEmpty {
-          let chunk = state.reader.collector.take()
-          state.rows += Int64(chunk.deltaLinks.count)
+        if state.reader.handler.rows.frames.isEmpty {
+          state.rows += Int64(state.reader.handler.rows.take().deltaLinks.count)
         }
         state.parts.append(part)
         state.byteCount += part.count
-        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.collector.rows.rootCount)
+        return (state.byteCount >= DeltaPage.partBytes, state.rows + state.reader.handler.rows.rootCount)
       }
       rows = count
       if isFull { try await flush(isEnd: false) }
@@ -230,7 +227,7 @@ final class StagedDeltaPage: Sendable {
   func end() async throws -> PageEnd {
     let end = try state.run { state in
       try state.reader.finish()
-      state.rows += Int64(state.reader.collector.rows.chunk.deltaLinks.count)
+      state.rows += Int64(state.reader.handler.rows.batch.deltaLinks.count)
       var end = state.reader.end
       end.rows += state.rows
       return end

@@ -2,7 +2,7 @@
 import LarderStorage
 
 /// What a download has changed.
-struct StagedOutcome: Sendable, Hashable {
+struct DownloadOutcome: Sendable, Hashable {
   /// The numbers of the entity tables whose rows or links have changed.
   var changed: Set<Int> = []
   /// Whether a delta did not say which rows the query still has. They must then be read as a whole.
@@ -15,7 +15,7 @@ struct StagedOutcome: Sendable, Hashable {
   var noticed: [OfflineODataNoticedConflict] = []
 }
 
-extension StagedRead {
+extension GenerationRead {
   /// Makes the staged rows visible to readers, in one short transaction that also stores the next link and conditions.
   ///
   /// Before it, in slices, rows of other queries are copied, and unchanged tables are found, which stay as they are.
@@ -24,10 +24,10 @@ extension StagedRead {
   ///   - marks: the marks of the download that the read is part of; nil if it is a download of its own.
   func finish(
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
-  ) async throws(StorageError) -> StagedOutcome {
+  ) async throws(StorageError) -> DownloadOutcome {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
     let compared = try await compare(marks)
-    let ending = StagedEnding(
+    let ending = DownloadEnding(
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks, marked: compared.marked)
     return try await end(compared, ending)
   }
@@ -65,10 +65,10 @@ extension StagedRead {
   }
 
   /// Finishes the read, in one transaction.
-  func end(_ compared: Compared, _ ending: StagedEnding) async throws(StorageError) -> StagedOutcome {
+  func end(_ compared: Compared, _ ending: DownloadEnding) async throws(StorageError) -> DownloadOutcome {
     // Without this, the commit that makes the rows visible would hold the write lock until everything staged before is
     // on disk. That commit reports write errors.
-    if queue.byteCount > StagedRead.muchStaged || compared.work.tables.contains(where: \.isShared) {
+    if queue.byteCount > GenerationRead.muchStaged || compared.work.tables.contains(where: \.isShared) {
       try? await replica.database.settleLog()
     }
     return try await replica.write { [self] (snapshot) throws(StorageError) in
@@ -348,11 +348,11 @@ extension StagedRead {
   // MARK: The end
 
   private func flip(
-    _ compared: Compared, _ ending: StagedEnding, _ plan: ReplicaPlan, _ connection: Connection
-  ) throws(StorageError) -> StagedOutcome {
+    _ compared: Compared, _ ending: DownloadEnding, _ plan: ReplicaPlan, _ connection: Connection
+  ) throws(StorageError) -> DownloadOutcome {
     let work = compared.work
     var registry = try ReplicaRegistry(plan, connection)
-    var outcome = StagedOutcome()
+    var outcome = DownloadOutcome()
     for table in work.tables where registry.entities[table.number]?.reader != query {
       throw .givenUp(connection.file ?? "")
     }
@@ -396,7 +396,7 @@ extension StagedRead {
 }
 
 /// The results of a finished download that are stored for the next one.
-struct StagedEnding: Sendable {
+struct DownloadEnding: Sendable {
   var deltaLink: String?
   var etag: String?
   var lastModified: String?

@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 // Control information about an entity, and the joins between an entity and the enclosing one.
-extension CollectedRows {
+extension PageRows {
   mutating func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
     guard let top = frames.indices.last else { return try payloadControl(information, scalar) }
     if tree.isOpen {
@@ -19,7 +19,7 @@ extension CollectedRows {
     switch information {
     case .type: retype(Self.typeName(scalar.string), top)
     case .context: if frames.count == 1 { try move(ContextURL(scalar.string), top) }
-    case .etag: setSystem(.etag, scalar.isNull ? .null : .text(scalar.string), top)
+    case .etag: batch.set(frames[top].index, .etag, scalar.isNull ? .null : .text(scalar.string))
     case .id: if !scalar.isNull { frames[top].id = scalar.string }
     case .editLink, .readLink: if frames[top].id == nil, !scalar.isNull { frames[top].id = scalar.string }
     default:
@@ -40,8 +40,8 @@ extension CollectedRows {
     let entity = frames[top].entity(top)
     switch member.kind {
     case .navigation where information == .nextLink && !scalar.isNull:
-      chunk.inlines.append(
-        RowChunk.Inline(link: scalar.string, parent: frames[entity].place, navigation: Int(member.index)))
+      batch.inlines.append(
+        PageBatch.Inline(link: scalar.string, parent: frames[entity].index, navigation: Int(member.index)))
     case .stream:
       var media = frames[entity].streams[Int(member.index)] ?? MediaInfo()
       if media.consume(information, scalar) { frames[entity].streams[Int(member.index)] = media }
@@ -49,35 +49,28 @@ extension CollectedRows {
     }
   }
 
-  private mutating func setSystem(_ column: SystemColumn, _ value: SQLValue, _ top: Int) {
-    let place = frames[top].place
-    chunk.slots[Int(place.slot)].batch.set(Int(place.row), column.place, value)
-  }
-
   private mutating func setComplexType(_ name: String, _ top: Int) {
     let declared = frames[top].table.columns[frames[top].marker].type.name
-    if name != declared { set(frames[top].place, frames[top].marker, .text(name)) }
+    if name != declared { batch.set(frames[top].index, frames[top].marker, .text(name)) }
   }
 
   /// Sets the entity's type as the payload gives it.
   private mutating func retype(_ name: String, _ top: Int) {
     guard let number = frames[top].table.typeNumber(model.resolve(name)) else { return }
-    setSystem(.type, .integer(Int64(number)), top)
+    batch.set(frames[top].index, .type, .integer(Int64(number)))
     frames[top].map = map(frames[top].table, number, [])
   }
 
   /// Moves the row of an entity that belongs to another set than the payload's own (OData JSON Format 4.01 §15.2).
   private mutating func move(_ context: ContextURL, _ top: Int) throws {
     guard let table = try place(of: context), table !== frames[top].table, frames[top].dynamic.isEmpty else { return }
-    let place = frames[top].place
-    let slot = Int(place.slot)
-    guard chunk.slots[slot].rowCount == Int(place.row) + 1, chunk.order.last == place else { return }
+    let row = frames[top].row
+    guard frames[top].index == batch.rows.count - 1 else { return }
     let savedColumns = [SystemColumn.etag, .uri, .media].map {
-      ($0, chunk.slots[slot].batch.value(Int(place.row), $0.place))
+      ($0, batch.cells[row.table].value(row.number, $0.place))
     }
-    chunk.slots[slot].removeLastRow()
-    chunk.order.removeLast()
-    var frame = EntityFrame(table: table, navigation: -1, enclosing: -1)
+    batch.removeLastRow()
+    var frame = OpenRow(table: table, navigation: -1, enclosing: -1)
     frame.flags = frames[top].flags
     frame.id = frames[top].id
     frame.media = frames[top].media
@@ -86,7 +79,7 @@ extension CollectedRows {
     let type = context.path.last { $0.name.contains(".") }.flatMap { table.typeNumber(model.resolve($0.name)) }
     open(&frame, type ?? 0)
     frames.append(frame)
-    for (column, value) in savedColumns where value != .null { setSystem(column, value, frames.count - 1) }
+    for (column, value) in savedColumns where value != .null { batch.set(frame.index, column, value) }
   }
 
   /// The table of an entity whose context names another place than the payload's; nil if the entity stays where it is.
@@ -103,7 +96,7 @@ extension CollectedRows {
     if isDelta { return table }
     guard isRelated(table) else {
       guard content != nil else { return table }
-      throw RowCollectorError.otherKind(
+      throw PageError.otherKind(
         expected: "an entity of \(plan.tables[rootTable].name)",
         found: "an entity of \(table.name), according to the context URL")
     }
@@ -124,91 +117,78 @@ extension CollectedRows {
   // MARK: The end of an entity
 
   /// Writes the collected properties of an entity, and checks whether it has a key.
-  mutating func close(_ frame: inout EntityFrame) throws {
-    let slot = Int(frame.place.slot)
-    let row = Int(frame.place.row)
+  mutating func close(_ frame: inout OpenRow) throws {
     try setDynamic(frame)
-    for (index, stream) in frame.streams { set(frame.place, index, .text(stream.json)) }
-    if let media = frame.media { chunk.slots[slot].batch.set(row, SystemColumn.media.place, .text(media.json)) }
-    if let id = frame.id { try identify(&frame, id, slot, row) }
+    for (index, stream) in frame.streams { batch.set(frame.index, index, .text(stream.json)) }
+    if let media = frame.media { batch.set(frame.index, .media, .text(media.json)) }
+    if let id = frame.id { try identify(&frame, id) }
     if !frame.flags.isEmpty {
-      chunk.slots[slot].flags[row] = frame.flags
-      chunk.slots[slot].hasFlags = true
-    } else if lacksKey(table: frame.table, slot, row) {
-      keyless.append(frame.place)
+      batch.set(frame.flags, of: frame.index)
+    } else if batch.lacksKey(frame.index) {
+      keyless.append(frame.index)
     }
-  }
-
-  private func lacksKey(table: EntityTable, _ slot: Int, _ row: Int) -> Bool {
-    for column in table.key where chunk.slots[slot].batch.isNull(row, RowSlot.systemCount + column) { return true }
-    return false
   }
 
   /// Throws for a row without any key: it would become a new row each time it is downloaded.
   mutating func checkKeys() throws {
     guard !keyless.isEmpty else { return }
     defer { keyless.removeAll(keepingCapacity: true) }
-    for place in keyless {
-      let table = chunk.slots[Int(place.slot)].table
-      guard lacksKey(table: table, Int(place.slot), Int(place.row)) else { continue }
+    for row in keyless where batch.lacksKey(row) {
       // A singleton has one row, whatever the payload says.
-      if case .singleton = table.place { continue }
-      throw RowCollectorError.noKey(table.name)
+      if case .singleton = batch.table(of: row).place { continue }
+      throw PageError.noKey(batch.table(of: row).name)
     }
   }
 
   /// Takes from the entity-id what the properties do not contain.
-  private mutating func identify(_ frame: inout EntityFrame, _ id: String, _ slot: Int, _ row: Int) throws {
-    let table = frame.table
-    let hadProperties = chunk.slots[slot].hasAny(row)
-    let lacksKey = table.key.contains { !chunk.slots[slot].isPresent(row, $0) }
+  private mutating func identify(_ frame: inout OpenRow, _ id: String) throws {
+    let (table, row) = (frame.table, frame.index)
+    let hadProperties = batch.hasProperties(row)
+    let lacksKey = table.key.contains { !batch.isPresent(row, $0) }
     if lacksKey, let key = EntityID.key(of: id, in: table, model: model) {
-      for (column, value) in zip(table.key, key) where !chunk.slots[slot].isPresent(row, column) {
-        set(frame.place, column, value)
-      }
+      for (column, value) in zip(table.key, key) where !batch.isPresent(row, column) { batch.set(row, column, value) }
     }
     if !hadProperties, frame.flags.isEmpty, frame.enclosing >= 0 { frame.flags.insert(.reference) }
-    if !frame.flags.isEmpty || table.isContained && frame.enclosing < 0 { chunk.slots[slot].ids[row] = id }
+    if !frame.flags.isEmpty || table.isContained && frame.enclosing < 0 { batch.ids[row] = id }
     guard table.key.isEmpty || !EntityID.isConventional(id, in: table) else { return }
-    chunk.slots[slot].batch.set(row, SystemColumn.uri.place, .text(id))
+    batch.set(row, .uri, .text(id))
   }
 
   /// Joins an inline entity to the enclosing one.
-  mutating func join(_ frame: EntityFrame) {
+  mutating func join(_ frame: OpenRow) {
     let enclosing = frames[frame.enclosing]
     let isDelta = frames.last?.isDelta ?? false
     let isAdded = !(isDelta && !frame.flags.isDisjoint(with: [.deleted, .left]))
-    if frames.last?.isCollection != true { noteComplete(frame.navigation, of: enclosing.place) }
-    noteMember(frame.navigation, of: enclosing.place, frame.place, isAdded: isAdded)
+    if frames.last?.isCollection != true { noteComplete(frame.navigation, of: enclosing.index) }
+    noteMember(frame.navigation, of: enclosing.index, frame.index, isAdded: isAdded)
     switch enclosing.table.navigations[frame.navigation].relation {
     case .columns(let pairs):
-      ties.append(Tie(source: enclosing.place, target: frame.place, pairs: pairs, navigation: frame.navigation))
+      ties.append(Tie(source: enclosing.index, target: frame.index, pairs: pairs, navigation: frame.navigation))
     case .links(let link, let isForward):
       if frames.last?.isCollection != true {
-        chunk.completeLinks.append(RowChunk.CompleteLinks(link: link, row: enclosing.place, isSource: isForward))
+        batch.completeLinks.append(PageBatch.CompleteLinks(link: link, row: enclosing.index, isSource: isForward))
       }
-      chunk.links.append(
-        RowChunk.Link(
-          link: link, source: isForward ? enclosing.place : frame.place,
-          target: isForward ? frame.place : enclosing.place,
+      batch.links.append(
+        PageBatch.Link(
+          link: link, source: isForward ? enclosing.index : frame.index,
+          target: isForward ? frame.index : enclosing.index,
           isAdded: isAdded))
     case .containment, .container: break
     }
     // The entity has left the collection, not the store.
     if isDelta, frame.flags.contains(.left) {
       let isContained = enclosing.table.navigations[frame.navigation].relation == .containment
-      chunk.slots[Int(frame.place.slot)].flags[Int(frame.place.row)] = isContained ? .deleted : .reference
+      batch.set(isContained ? .deleted : .reference, of: frame.index)
     }
   }
 
   /// Joins an entity of an inline page to the entity that it belongs to.
-  mutating func joinRoot(_ frame: EntityFrame, _ parent: (navigation: Int, table: Int, id: Int64)) {
-    let slot = Int(frame.place.slot)
+  mutating func joinRoot(_ frame: OpenRow, _ parent: (navigation: Int, table: Int, id: Int64)) {
     switch plan.tables[parent.table].navigations[parent.navigation].relation {
-    case .containment: chunk.slots[slot].outerParents[Int(frame.place.row)] = parent.id
+    case .containment: batch.outerParents[frame.index] = parent.id
     case .links(let link, let isForward):
-      chunk.outerLinks.append(
-        RowChunk.OuterLink(link: link, outer: parent.id, inner: frame.place, isForward: isForward))
+      batch.outerLinks.append(
+        PageBatch.OuterLink(link: link, outer: parent.id, inner: frame.index, isForward: isForward))
     case .columns, .container: break
     }
   }
@@ -216,20 +196,16 @@ extension CollectedRows {
   /// Whether the ends of a stated link have different values where a referential constraint requires equal ones (CSDL
   /// 4.01 §8.5). Values of types with several spellings count as equal.
   private func contradicts(_ tie: Tie, _ pair: ReplicaRelation.Pair) -> Bool {
-    let (source, target) = (chunk.slots[Int(tie.source.slot)], chunk.slots[Int(tie.target.slot)])
-    switch source.table.columns[pair.source].storage {
+    switch batch.table(of: tie.source).columns[pair.source].storage {
     case .integer, .string, .guid, .boolean, .enumeration: break
     default: return false
     }
-    guard source.isPresent(Int(tie.source.row), pair.source), target.isPresent(Int(tie.target.row), pair.target) else {
-      return false
-    }
-    return source.batch.value(Int(tie.source.row), RowSlot.systemCount + pair.source)
-      != target.batch.value(Int(tie.target.row), RowSlot.systemCount + pair.target)
+    guard batch.isPresent(tie.source, pair.source), batch.isPresent(tie.target, pair.target) else { return false }
+    return batch.value(tie.source, pair.source) != batch.value(tie.target, pair.target)
   }
 
   private mutating func noteContradiction(_ tie: Tie) {
-    let table = chunk.slots[Int(tie.source.slot)].table
+    let table = batch.table(of: tie.source)
     let path = table.name + "/" + table.navigations[tie.navigation].path.joined(separator: "/")
     contradictedLinks[path, default: 0] += 1
   }
@@ -238,16 +214,12 @@ extension CollectedRows {
   mutating func fillTies() {
     for tie in ties {
       for pair in tie.pairs {
-        let source = (slot: Int(tie.source.slot), row: Int(tie.source.row))
-        let target = (slot: Int(tie.target.slot), row: Int(tie.target.row))
-        let hasSource = chunk.slots[source.slot].isPresent(source.row, pair.source)
-        let hasTarget = chunk.slots[target.slot].isPresent(target.row, pair.target)
+        let hasSource = batch.isPresent(tie.source, pair.source)
+        let hasTarget = batch.isPresent(tie.target, pair.target)
         if hasSource, !hasTarget {
-          let value = chunk.slots[source.slot].batch.value(source.row, RowSlot.systemCount + pair.source)
-          set(tie.target, pair.target, value)
+          batch.set(tie.target, pair.target, batch.value(tie.source, pair.source))
         } else if hasTarget, !hasSource {
-          let value = chunk.slots[target.slot].batch.value(target.row, RowSlot.systemCount + pair.target)
-          set(tie.source, pair.source, value)
+          batch.set(tie.source, pair.source, batch.value(tie.target, pair.target))
         } else if contradicts(tie, pair) {
           noteContradiction(tie)
           break
@@ -256,9 +228,4 @@ extension CollectedRows {
     }
     ties.removeAll(keepingCapacity: true)
   }
-}
-
-extension RowSlot {
-  /// Whether the payload had any property of a row.
-  func hasAny(_ row: Int) -> Bool { (0..<words).contains { present[row * words + $0] != 0 } }
 }

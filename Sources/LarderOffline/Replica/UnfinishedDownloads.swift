@@ -1,7 +1,7 @@
 import LarderStorage
 
 /// The rows that unfinished downloads have staged in the file.
-enum StagedTables {
+enum UnfinishedDownloads {
   /// Removes the unfinished download of a query.
   static func drop(query: Int64, _ snapshot: ReplicaSnapshot) throws(StorageError) {
     let connection = snapshot.connection
@@ -60,7 +60,7 @@ extension Replica {
   /// running.
   func dropStaged(besides query: Int64) async throws(StorageError) {
     try await write { (snapshot) throws(StorageError) in
-      try StagedTables.dropReaders(besides: query, snapshot)
+      try UnfinishedDownloads.dropReaders(besides: query, snapshot)
       try snapshot.connection.countVersionUp()
     }
   }

@@ -1,13 +1,15 @@
 import LarderOData
 
 /// An open part of a payload: an entity, a flattened complex property of it, or an inline collection.
-struct EntityFrame {
+struct OpenRow {
   let table: EntityTable
   /// The navigation property of the enclosing entity that led here; -1 for the payload's own entities.
   let navigation: Int
   /// The frame of the enclosing entity; -1 for none.
   var enclosing: Int
-  var place = RowChunk.Place(slot: -1, row: -1)
+  /// The row of the entity that the part belongs to, and its index in the batch; -1 if it has none.
+  var row = PageBatch.Row(table: -1, number: -1, parent: nil)
+  var index = -1
   /// The map of members; -1 if no names are looked up.
   var map = -1
   var isCollection = false
@@ -15,7 +17,7 @@ struct EntityFrame {
   var isIgnored = false
   /// The column of the complex property; -1 for an entity.
   var marker = -1
-  var flags: RowSlot.Flags = []
+  var flags: PageBatch.Flags = []
   var id: String?
   var media: MediaInfo?
   var streams: [Int: MediaInfo] = [:]
@@ -32,8 +34,8 @@ struct EntityFrame {
   func entity(_ index: Int) -> Int { marker >= 0 || isCollection ? enclosing : index }
 
   /// A frame whose content is skipped; `table` is that of the enclosing entity.
-  static func ignored(_ table: EntityTable, isCollection: Bool = false) -> EntityFrame {
-    var frame = EntityFrame(table: table, navigation: -1, enclosing: -1)
+  static func ignored(_ table: EntityTable, isCollection: Bool = false) -> OpenRow {
+    var frame = OpenRow(table: table, navigation: -1, enclosing: -1)
     frame.isIgnored = true
     frame.isCollection = isCollection
     return frame

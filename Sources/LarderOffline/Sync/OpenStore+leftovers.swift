@@ -35,7 +35,7 @@ extension OpenStore {
     let stale = try await staleDownloads()
     guard !stale.isEmpty else { return }
     try await replica.write { (snapshot) throws(StorageError) in
-      for query in stale { try StagedTables.drop(query: query, snapshot) }
+      for query in stale { try UnfinishedDownloads.drop(query: query, snapshot) }
       try snapshot.connection.countVersionUp()
     }
   }

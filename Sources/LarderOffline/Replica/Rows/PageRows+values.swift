@@ -3,23 +3,21 @@ import LarderStorage
 
 // Properties. Most values are written directly from bytes to their cell. Collections, complex values stored as JSON and
 // undeclared values are collected first.
-extension CollectedRows {
+extension PageRows {
   mutating func property(_ name: PayloadName, _ scalar: PayloadScalar) throws {
     if tree.isOpen { return tree.add(try scalar.value(), name.text) }
     let top = frames.count - 1
     guard top >= 0 else { return }
     let member = member(name)
     if member.kind == .column {
-      let slot = Int(frames[top].place.slot)
-      let row = Int(frames[top].place.row)
+      let (table, row) = (frames[top].row.table, frames[top].row.number)
       let index = Int(member.index)
       let column = frames[top].table.columns[index]
-      do throws(ColumnValueError) { try column.append(scalar, model: model, to: &chunk.slots[slot].batch) } catch {
+      do throws(ColumnValueError) { try column.append(scalar, model: model, to: &batch.cells[table]) } catch {
         throw naming(error, top)
       }
       noteDigits(scalar, column, top)
-      chunk.slots[slot].batch.placeLast(in: row, RowSlot.systemCount + index)
-      chunk.slots[slot].mark(row, index)
+      batch.cells[table].placeLast(in: row, EntityTable.systemCount + index)
       return
     }
     switch member.kind {
@@ -54,12 +52,12 @@ extension CollectedRows {
       return tree.beginComplex(name.text)
     }
     let enclosing = frames[top].entity(top)
-    var frame = EntityFrame(table: frames[top].table, navigation: -1, enclosing: enclosing)
+    var frame = OpenRow(table: frames[top].table, navigation: -1, enclosing: enclosing)
     frame.marker = Int(member.index)
-    frame.place = frames[top].place
+    (frame.row, frame.index) = (frames[top].row, frames[top].index)
     let column = frame.table.columns[frame.marker]
     setNullComplex(frame.marker, top, only: selected[frame.table.number])
-    set(frame.place, frame.marker, .text(""))
+    batch.set(frame.index, frame.marker, .text(""))
     frame.map = map(frame.table, maps[frames[top].map].typeNumber, column.path)
     frames.append(frame)
   }
@@ -84,21 +82,20 @@ extension CollectedRows {
     let index = Int(member.index)
     switch member.kind {
     case .column, .whole:
-      let place = frames[top].place
-      do throws(ColumnValueError) {
-        try frames[top].table.columns[index].append(value, model: model, to: &chunk.slots[Int(place.slot)].batch)
-      } catch { throw naming(error, top) }
-      chunk.slots[Int(place.slot)].batch.placeLast(in: Int(place.row), RowSlot.systemCount + index)
-      chunk.slots[Int(place.slot)].mark(Int(place.row), index)
+      do throws(ColumnValueError) { try put(value, index, frames[top].table, frames[top].row) } catch {
+        throw naming(error, top)
+      }
     case .dynamic:
       frames[top].dynamic[index, default: ODataComplexValue()].properties.append(ODataProperty(name, value))
     case .unknown, .complex, .stream, .navigation, .ignored: break
     }
   }
 
-  mutating func set(_ place: RowChunk.Place, _ column: Int, _ value: SQLValue) {
-    chunk.slots[Int(place.slot)].batch.set(Int(place.row), RowSlot.systemCount + column, value)
-    chunk.slots[Int(place.slot)].mark(Int(place.row), column)
+  private mutating func put(
+    _ value: ODataValue, _ column: Int, _ table: EntityTable, _ row: PageBatch.Row
+  ) throws(ColumnValueError) {
+    try table.columns[column].append(value, model: model, to: &batch.cells[row.table])
+    batch.cells[row.table].placeLast(in: row.number, EntityTable.systemCount + column)
   }
 
   /// Sets a complex property with all its parts to null. Parts that the payload then omits stay null.
@@ -107,20 +104,14 @@ extension CollectedRows {
   ///   omits them.
   private mutating func setNullComplex(_ marker: Int, _ top: Int, only selected: Set<Int>? = nil) {
     let path = frames[top].table.columns[marker].path
-    let place = frames[top].place
     for column in frames[top].table.columns
     where column.path.starts(with: path) && selected?.contains(column.number) ?? true {
-      set(place, column.number, .null)
+      batch.set(frames[top].index, column.number, .null)
     }
   }
 
   /// Writes the undeclared properties of an entity or complex value.
-  mutating func setDynamic(_ frame: EntityFrame) throws {
-    for (index, value) in frame.dynamic {
-      let place = frame.place
-      try frame.table.columns[index].append(.complex(value), model: model, to: &chunk.slots[Int(place.slot)].batch)
-      chunk.slots[Int(place.slot)].batch.placeLast(in: Int(place.row), RowSlot.systemCount + index)
-      chunk.slots[Int(place.slot)].mark(Int(place.row), index)
-    }
+  mutating func setDynamic(_ frame: OpenRow) throws {
+    for (index, value) in frame.dynamic { try put(.complex(value), index, frame.table, frame.row) }
   }
 }
