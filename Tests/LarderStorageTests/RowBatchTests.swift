@@ -56,7 +56,7 @@ struct RowBatchTests {
   func absentCells() {
     var batch = RowBatch(width: 3)
     let row = batch.appendRow()
-    batch.setNull(row, 1)
+    batch.set(row, 1, .null)
     batch.set(row, 2, .text("x"))
     var rows = PackedRows(width: 3)
     rows.append(batch)
