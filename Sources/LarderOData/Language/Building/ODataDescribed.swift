@@ -90,7 +90,7 @@ public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
   /// The property as an operand.
   public func operand(at path: ODataPath) -> ODataOperand<Value> { ODataOperand(path: path.appending(.name(name))) }
   /// The property in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
 }
 
 /// A collection of primitive values.
@@ -104,7 +104,7 @@ public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable
   /// The values, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataValues<Value> { ODataValues(path: path.appending(.name(name))) }
   /// The property in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
 }
 
 /// A complex property.
@@ -152,7 +152,7 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
   /// The entity; its members can follow.
   public func operand(at path: ODataPath) -> ODataInstance<Entity> { ODataInstance(path: path.appending(.name(name))) }
   /// The property's link in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
   /// The entity in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedEntity<Entity> {
     ODataExpandedEntity(path.appending(.name(name)))
@@ -170,7 +170,7 @@ public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandable
   /// The entities, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataItems<Entity> { ODataItems(path: path.appending(.name(name))) }
   /// The property's link in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
   /// The entities in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedCollection<Entity> {
     ODataExpandedCollection(path.appending(.name(name)))
