@@ -80,7 +80,7 @@ public struct ODataGeo: Sendable, Hashable {
 
 extension EdmPrimitiveType {
   /// The coordinate space of a geo type, including the abstract ones; nil for other types.
-  public var geoSpace: ODataGeo.Space? {
+  package var geoSpace: ODataGeo.Space? {
     if rawValue.hasPrefix("Geography") { return .geography }
     return rawValue.hasPrefix("Geometry") ? .geometry : nil
   }

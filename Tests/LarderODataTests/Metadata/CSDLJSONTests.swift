@@ -164,7 +164,7 @@ struct CSDLJSONTests {
       ("{\"$LabeledElement\":1,\"$Name\":\"l\"}", .labeledElement(name: "l", .constant(.int, "1"))),
       ("{\"$LabeledElementReference\":\"NS.l\"}", .labeledElementReference("NS.l")),
       ("{\"$UrlRef\":\"u\"}", .urlRef(.constant(.string, "u"))),
-      ("{\"$Null\":null,\"@self.N\":1}", .annotated(.null, [EdmAnnotation(term: "NS.N", value: .constant(.int, "1"))])),
+      ("{\"$Null\":null,\"@self.N\":1}", .annotated(.null, [EdmAnnotation(term: "NS.N", expression: .constant(.int, "1"))])),
       (
         "{\"@type\":\"https://x#self.R\",\"p\":1}",
         .record(type: "NS.R", [EdmPropertyValue(property: "p", value: .constant(.int, "1"))])
@@ -172,7 +172,7 @@ struct CSDLJSONTests {
     ])
   func expression(_ text: String, _ expected: EdmExpression) throws {
     let model = try Self.schema("\"T\":{\"$Kind\":\"ComplexType\",\"@self.A#q\":\(text)}")
-    #expect(model.complexType("NS.T")?.annotation("NS.A", qualifier: "q")?.value == expected)
+    #expect(model.complexType("NS.T")?.annotation("NS.A", qualifier: "q")?.expression == expected)
     #expect(model.diagnostics.isEmpty)
   }
 
