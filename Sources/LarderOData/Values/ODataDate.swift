@@ -14,7 +14,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
   public var day: Int { Int(storedDay) }
 
   /// The largest year; its negative is the smallest.
-  public static let maximumYear = 999_999_999
+  package static let maximumYear = 999_999_999
 
   /// Creates a date; nil if there is no such day.
   public init?(year: Int, month: Int, day: Int) {
@@ -78,7 +78,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
 // its last.
 extension ODataDate {
   /// Days since 1970-01-01, negative before.
-  public var daysSince1970: Int64 {
+  package var daysSince1970: Int64 {
     let year = Int64(storedYear) - (storedMonth <= 2 ? 1 : 0)
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400
@@ -88,7 +88,7 @@ extension ODataDate {
   }
 
   /// The date that is the given number of days after 1970-01-01; nil beyond the range of years.
-  public init?(daysSince1970 days: Int64) {
+  package init?(daysSince1970 days: Int64) {
     guard days.magnitude < 366_000_000_000 else { return nil }
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -54,7 +54,7 @@ public struct ODataGeo: Sendable, Hashable {
   public var shape: Shape
 
   /// The depth to which collections may nest when read.
-  public static let maximumDepth = 32
+  package static let maximumDepth = 32
 
   /// Creates a value.
   public init(_ space: Space, srid: Int? = nil, shape: Shape) {

@@ -82,7 +82,7 @@ public protocol ODataExpandableMember: ODataMember {
 /// A primitive property.
 public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -96,7 +96,7 @@ public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
 /// A collection of primitive values.
 public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -110,7 +110,7 @@ public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable
 /// A complex property.
 public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -126,7 +126,7 @@ public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, S
 /// A collection of complex values.
 public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -144,7 +144,7 @@ public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMemb
 /// A navigation property to one entity, or none.
 public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -162,7 +162,7 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
 /// A navigation property to several entities.
 public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
