@@ -3,7 +3,7 @@
 /// Operands come from ``ODataInstance`` and are combined with operators and methods; a condition is an
 /// `ODataOperand<Bool>`. Values are added as values, never as text.
 public struct ODataOperand<Value: ODataPrimitive>: Sendable {
-  /// The expression, not yet converted to a version: ``ODataFilter/expression(_:)`` does that.
+  /// The expression, not yet converted to a version: ``ODataFilter`` does that.
   package let expression: ODataExpression
 
   init(_ kind: ODataExpression.Kind) { expression = ODataExpression(kind) }
