@@ -47,7 +47,8 @@ extension OfflineODataError {
   /// Converts an error of the conversation with the service.
   init(_ error: ODataServiceError) {
     switch error.category {
-    case .communication(let below): self.init(Self.name(below), error.place(below.description))
+    case .communication(let below):
+      self.init(Self.name(below), error.url == nil ? below.description : error.description)
     case .http(let status, _):
       self.init(Self.name(status: status), error.descriptionWithOptions + (error.words.map { ": " + $0 } ?? ""))
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
@@ -165,13 +166,5 @@ extension OfflineODataError {
   /// An error for a name that a type does not have.
   static func unknown(_ name: String, of type: EdmStructure) -> OfflineODataError {
     unknown(name, of: type.name, among: type.properties.map(\.name) + type.navigationProperties.map(\.name))
-  }
-}
-
-extension ODataServiceError {
-  /// A description of the error with the operation and its URL without the query.
-  fileprivate func place(_ description: String) -> String {
-    guard let url else { return description }
-    return "\(operation) (\(url.prefix { $0 != "?" && $0 != "#" })): \(description)"
   }
 }

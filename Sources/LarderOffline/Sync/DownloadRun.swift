@@ -154,12 +154,12 @@ struct DownloadRun: Sendable {
   private func inputForOtherContent(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
     let type = DownloadRun.mediaType(response)
     func error(_ found: String) -> OfflineODataError {
-      OfflineODataError(.malformedAnswer, "expected \(content(request).rawValue), found \(found)")
+      OfflineODataError(.malformedAnswer, response.located("expected \(content(request).rawValue), found \(found)"))
     }
     switch response.httpStatus {
     case 200, 203, 206: break
     case let status:
-      return .unusable(error("a response without \(status == 204 ? "content" : "a result") (HTTP \(status))"))
+      return .unusable(error("a response without \(status == 204 ? "content" : "a result")"))
     }
     if WebPage.isType(type) { return .unusable(error("a web page (\(type))")) }
     guard request.form == .json, type.contains("xml") else { return nil }
@@ -218,7 +218,7 @@ struct DownloadRun: Sendable {
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
       return .page(facts)
-    } catch { return try inputForBrokenPage(error) }
+    } catch { return try inputForBrokenPage(error, of: response) }
   }
 
   private static let nothingStaged = OfflineODataError(.internalFailure, "no rows are staged")
@@ -249,10 +249,13 @@ struct DownloadRun: Sendable {
     }
   }
 
-  /// Returns the input for a page that could not be read to its end.
-  private func inputForBrokenPage(_ error: any Error) throws -> DownloadMachine.Input {
+  /// Returns the input for a page that could not be read to its end; `response` is its response.
+  private func inputForBrokenPage(
+    _ error: any Error, of response: ODataMediaResponse? = nil
+  ) throws -> DownloadMachine.Input {
     if Task.isCancelled || error is CancellationError { throw CancellationError() }
-    let downloadError = OfflineODataError(below: error)
+    let requestError = (error as? HTTPTransportError).flatMap { response?.error($0) }
+    let downloadError = OfflineODataError(below: requestError ?? error)
     switch error {
     case HTTPTransportError.cancelled: throw CancellationError()
     case let error as HTTPTransportError where error.isTransient:

@@ -141,7 +141,7 @@ struct StreamDownload: Sendable {
     {
       response.body.cancel()
       throw OfflineODataError(
-        .malformedAnswer, "'\(missingStream.path)': expected \(expectedType), found a web page (\(type))")
+        .malformedAnswer, response.located("expected \(expectedType), found a web page (\(type))"))
     }
     let generation = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.begin(connection)

@@ -97,8 +97,9 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
 
   private func text(_ url: String?) -> String {
-    let location = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
-    return "\(operation)\(location): \(category.summary)"
+    var summary = category.summary
+    if case .http = category {} else if let status = response?.httpStatus { summary = "HTTP \(status): \(summary)" }
+    return ErrorExchange.text(operation, method: method?.rawValue, url: url, summary)
   }
 
   /// All that is known, including the service's own error: for developers, not for logs.

@@ -53,8 +53,8 @@ struct OfflineODataErrorTests {
     #expect(code == 5002)
     #expect(
       message
-        == "Could not connect to the service: read (https://example.org/s/Orders): Cannot connect to example.org: refused. "
-        + "Try again later.")
+        == "Could not connect to the service: read (GET https://example.org/s/Orders): Cannot connect to example.org: "
+        + "refused. Try again later.")
     #expect(error.debugDescription.hasPrefix("communicationError cannotConnect (5002): "))
   }
 
