@@ -186,7 +186,7 @@ enum ErrorSamples {
 
   private static func services(_ text: String) -> [ODataServiceError] {
     let plain: [ODataServiceError.Category] = [
-      .csrf(text), .invalidRequest(text), .malformedAnswer(text), .notSupported(text), .cancelled, .notProcessed,
+      .csrf(text), .invalidRequest(text), .malformedResponse(text), .notSupported(text), .cancelled, .notProcessed,
       .notOpen,
       .passive, .notCached, .suspended,
     ]

@@ -25,7 +25,7 @@ extension OpenStore {
     }
     let (planned, bound) = try ArchiveQuery.bind(text, plan.model.version)
     let options = QueryWriter.Options(
-      pageSize: isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks, now: environment.now())
+      pageSize: isPaged ? parameters.resultPageSize : nil, showsMarks: showsMarks, now: environment.now())
     let places = ReplicaState(
       version: 0, tables: planned.plan.tables.map { "larder_store_\($0.number)" },
       links: planned.plan.links.map { "larder_links_\($0.number)" }, search: planned.plan.tables.map { _ in nil })
@@ -91,7 +91,7 @@ extension OpenStore {
       throw OfflineODataError.unsupported("an entity that is in no entity set, by its path")
     }
     var query = try make(
-      path + rest, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
+      path + rest, state, plan, isPaged ? parameters.resultPageSize : nil, showsMarks: showsMarks)
     query.alsoReads = reads
     return query
   }

@@ -16,7 +16,7 @@ extension OfflineODataError {
     case let error as ODataSyntaxError: self.init(error)
     case let error as ODataBindingError: self.init(error)
     case let error as PayloadError:
-      self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedAnswer, cause: error)
+      self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedResponse, cause: error)
     case let error as MetadataError: self.init(.malformedMetadata, cause: error)
     case let error as DecodingError: self.init(error)
     default: self.init(.internalFailure, cause: error)
@@ -53,8 +53,8 @@ extension OfflineODataError {
       self.init(Self.name(status: status), error.descriptionWithOptions + (error.words.map { ": " + $0 } ?? ""))
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
     case .invalidRequest: self.init(.requestRefused, cause: error)
-    case .malformedAnswer:
-      self.init(error.operation == "metadata" ? .malformedMetadata : .malformedAnswer, cause: error)
+    case .malformedResponse:
+      self.init(error.operation == "metadata" ? .malformedMetadata : .malformedResponse, cause: error)
     case .notSupported: self.init(.unsupportedByService, cause: error)
     case .cancelled: self.init(.cancelled)
     case .notProcessed: self.init(.requestRefused, cause: error)
@@ -76,7 +76,7 @@ extension OfflineODataError {
     case .connectionLost: .connectionLost
     case .cancelled: .cancelled
     case .notSupported: .unsupportedByService
-    case .protocolViolation, .bodyTooLarge: .malformedAnswer
+    case .protocolViolation, .bodyTooLarge: .malformedResponse
     case .invalidRequest, .tooManyRedirects, .redirectRefused, .bodyConsumed, .suspended, .other: .transportFailed
     }
   }
@@ -100,7 +100,7 @@ extension OfflineODataError {
     }
     if error.isOfFunction {
       // The arguments are those of the query; the file is not at fault.
-      self.init(.invalidQuestion, error.message)
+      self.init(.invalidQuery, error.message)
       return
     }
     if error.isOfLimits {

@@ -77,7 +77,7 @@ extension OpenStore {
         text, of: set, connection, state, plan, isPaged: variant.isPaged, showsMarks: variant.showsMarks)
     }
     var query = try make(
-      text, state, plan, variant.isPaged ? parameters.answerPageSize : nil, showsMarks: variant.showsMarks,
+      text, state, plan, variant.isPaged ? parameters.resultPageSize : nil, showsMarks: variant.showsMarks,
       localRowsOnly: variant.localRowsOnly)
     if let cached { query.pace = cached.pace }
     prepared.withLock { $0.keep(query, name, state.version) }
@@ -87,7 +87,7 @@ extension OpenStore {
   /// The cache key of a query. A query without pages has another plan, and so has one with marks of the last download
   /// or with local rows only. No URL has white space at its end.
   private func name(_ text: String, _ variant: QueryVariant) -> String {
-    var name = variant.isPaged && parameters.answerPageSize != nil ? text + " " : text
+    var name = variant.isPaged && parameters.resultPageSize != nil ? text + " " : text
     if variant.localRowsOnly { name += "\t" }
     return variant.showsMarks ? name + "\n" : name
   }

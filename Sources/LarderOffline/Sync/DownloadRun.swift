@@ -139,7 +139,7 @@ struct DownloadRun: Sendable {
     try Task.checkCancellation()
     let response: ODataMediaResponse
     do throws(ODataServiceError) {
-      response = try await store.conversation.streamAnswer(to: pages.request(request))
+      response = try await store.conversation.streamResponse(to: pages.request(request))
     } catch { return try input(of: error, to: request) }
     if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageFacts(stagedRows: 0)) }
     guard let inputForOtherContent = inputForOtherContent(response, request) else {
@@ -154,7 +154,7 @@ struct DownloadRun: Sendable {
   private func inputForOtherContent(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
     let type = DownloadRun.mediaType(response)
     func error(_ found: String) -> OfflineODataError {
-      OfflineODataError(.malformedAnswer, response.located("expected \(content(request).rawValue), found \(found)"))
+      OfflineODataError(.malformedResponse, response.located("expected \(content(request).rawValue), found \(found)"))
     }
     switch response.httpStatus {
     case 200, 203, 206: break
@@ -184,7 +184,7 @@ struct DownloadRun: Sendable {
     case .http(304, _):
       // A delta link is already a condition.
       guard request.isDelta || request.etag != nil || request.lastModified != nil else {
-        return .unusable(OfflineODataError(.malformedAnswer, downloadError.errorMessage))
+        return .unusable(OfflineODataError(.malformedResponse, downloadError.errorMessage))
       }
       return .notModified
     case .http(let status, _): return .refused(status: status, downloadError)
@@ -264,7 +264,7 @@ struct DownloadRun: Sendable {
     case is StorageError: throw downloadError
     case is PayloadError: return .unusable(downloadError)
     case is AtomError, is RowCollectorError, is ColumnValueError:
-      return .unusable(OfflineODataError(.malformedAnswer, cause: error))
+      return .unusable(OfflineODataError(.malformedResponse, cause: error))
     default:
       if downloadError.category == .serverSideError { return .unusable(downloadError) }
       throw downloadError
@@ -314,7 +314,7 @@ struct DownloadRun: Sendable {
     }
     guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
-    let response = try await store.conversation.streamAnswer(to: pages.request(request))
+    let response = try await store.conversation.streamResponse(to: pages.request(request))
     if case .unusable(let error)? = inputForOtherContent(response, request) { throw error }
     // These rows are not the query's own.
     let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }

@@ -128,7 +128,7 @@ struct StreamDownload: Sendable {
     let media = try await store.read { connection, _, _ in try StoredStreams.head(missingStream.name, connection) }
     if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
-    do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {
+    do throws(ODataServiceError) { response = try await store.conversation.streamResponse(to: request) } catch {
       switch error.httpStatus {
       case 304: return 0
       case 404, 410: return try await remove(missingStream)
@@ -141,7 +141,7 @@ struct StreamDownload: Sendable {
     {
       response.body.cancel()
       throw OfflineODataError(
-        .malformedAnswer, response.located("expected \(expectedType), found a web page (\(type))"))
+        .malformedResponse, response.located("expected \(expectedType), found a web page (\(type))"))
     }
     let generation = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.begin(connection)

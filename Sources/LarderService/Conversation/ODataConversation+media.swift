@@ -33,7 +33,7 @@ extension ODataConversation {
 
   /// Sends any request and streams the content of a success, so that the bytes received before a broken connection are
   /// known.
-  package func streamAnswer(
+  package func streamResponse(
     to request: ODataSingleRequest
   ) async throws(ODataServiceError) -> ODataMediaResponse {
     var outgoing = try await outgoing(request, operation: request.operationName)
@@ -98,7 +98,7 @@ public struct ODataMediaResponse: Sendable {
     // complete resource.
     guard start == requested, request.fields.contains("Range") else {
       incoming.stream?.cancel()
-      throw request.error(.malformedAnswer("the field Content-Range is not the requested range"))
+      throw request.error(.malformedResponse("the field Content-Range is not the requested range"))
     }
     return requested
   }

@@ -32,8 +32,8 @@ struct AnswersAtHandTests {
     }
 
     private static func line(_ engine: HTTPCache, _ query: CacheQuery) async throws -> String {
-      let answer = try await engine.answer(
-        query.request, policy: query.policy, override: FreshnessOverride(ttl: query.lifetime))
+      let answer = try await engine.response(
+        to: query.request, policy: query.policy, override: FreshnessOverride(ttl: query.lifetime))
       let fields = answer.response.fields.map { "\($0.name): \($0.value)" }.joined(separator: "|")
       let length = answer.response.body.length.map(String.init) ?? "-"
       let text = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
@@ -159,12 +159,12 @@ struct AnswersAtHandTests {
     pair.clock.pass(seconds: 3)
     let count = pair.nearNetwork.requests.count
     guard query.lifetime == nil else { return }
-    let answer = pair.near.answerAtHand(
+    let answer = pair.near.responseInMemory(
       query.method, query.request.url.absoluteString, query.fields, policy: query.policy)
     #expect((answer != nil) == query.atHand)
     #expect(pair.nearNetwork.requests.count == count)
     guard let answer else { return }
-    let long = try await pair.far.answer(query.request, policy: query.policy)
+    let long = try await pair.far.response(to: query.request, policy: query.policy)
     #expect(answer.status == long.response.status)
     #expect(answer.fields == long.response.fields)
     #expect(try await answer.bytes == long.response.body.collect())
@@ -175,10 +175,10 @@ struct AnswersAtHandTests {
     let memory = MemoryCache(limit: 4000)
     let network = HandNetwork(AnswersAtHandTests.script)
     let engine = HTTPCache(cache: memory, transport: network)
-    func isAtHand(_ path: String) -> Bool { engine.answerAtHand(.get, "http://h\(path)", [:]) != nil }
+    func isAtHand(_ path: String) -> Bool { engine.responseInMemory(.get, "http://h\(path)", [:]) != nil }
     func ask(_ path: String, _ method: HTTPMethod = .get) async throws {
       let request = CacheQuery(method: method, path: path).request
-      _ = try await engine.answer(request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
+      _ = try await engine.response(to: request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
       await engine.settled()
     }
     #expect(!isAtHand("/plain"))
@@ -195,6 +195,6 @@ struct AnswersAtHandTests {
     for index in 0..<8 { try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/\(index)") }
     #expect(!isAtHand("/plain"))
     #expect(isAtHand("/7"))
-    #expect(engine.answerAtHand(.get, "no URL", [:]) == nil)
+    #expect(engine.responseInMemory(.get, "no URL", [:]) == nil)
   }
 }

@@ -81,7 +81,7 @@ struct OfflineODataErrorTests {
 
   @Test(
     "a stored value of another kind than its column's is damage; a function without a value is the question's fault",
-    arguments: [("SELECT 'a'", OfflineODataErrorName.storeDamaged), ("SELECT larder_div(1, 0)", .invalidQuestion)])
+    arguments: [("SELECT 'a'", OfflineODataErrorName.storeDamaged), ("SELECT larder_div(1, 0)", .invalidQuery)])
   func unexpectedValue(sql: String, name: OfflineODataErrorName) async throws {
     let folder = try TemporaryFolder()
     let database = try await Database.open(

@@ -22,12 +22,12 @@ final class StoreRig: Sendable {
 
   /// A provider of the rig's file.
   func provider(
-    root other: String? = nil, pageSize: Int? = nil, answerPageSize: Int? = nil, name: String = "store",
+    root other: String? = nil, pageSize: Int? = nil, resultPageSize: Int? = nil, name: String = "store",
     transport: (any HTTPTransport)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
       storeName: name, storePath: folder.path, pageSize: pageSize, storeEncryptionKey: try RigKey.fromEnvironment(),
-      answerPageSize: answerPageSize)
+      resultPageSize: resultPageSize)
     parameters.conversation.retry = .never
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: url, transport: transport ?? self.transport, parameters: parameters)
