@@ -27,7 +27,7 @@ struct StoredRow {
   func checkedMetadata(_ key: String) -> CacheMetadata? {
     let sum = StoredRow.checksum(key: key, size: size, body: body, metadata: metadata, content: content)
     guard sum == checksum, body != 0 || size == Int64(content.count), size >= 0 else { return nil }
-    return try? CacheMetadata(encoded: metadata)
+    return CacheMetadata(encoded: metadata)
   }
 
   /// The checksum of everything that a result depends on, including the key.
