@@ -3,7 +3,7 @@
 // How a request is processed:
 // 1. Content/     ``ContentManager`` takes a query, follows redirects, and parses responses into the caller's type.
 // 2. Exchange/    ``HTTPCache`` builds the key and looks it up in the cache: first for a response in memory
-//                 (HTTPCache+atHand, which callers that must not suspend use alone), then for all stored responses. A
+//                 (HTTPCache+memory, which callers that must not suspend use alone), then for all stored responses. A
 //                 hit ends here (HTTPCache+reuse). A network request runs in a `Transfer`, which requests for the same
 //                 resource share; `Pump` passes its content into the cache and to every reader.
 // 3. Decisions/   decides how to handle a request, given what is stored, and whether stale content replaces a failure.

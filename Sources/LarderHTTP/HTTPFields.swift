@@ -3,7 +3,7 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
   /// The name as given.
   public let rawName: String
   /// The name in lower case: what equality and hashing use.
-  public let canonicalName: String
+  package let canonicalName: String
 
   /// Creates a name from a text, unchanged.
   public init(_ name: String) {
@@ -26,7 +26,7 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
   public func hash(into hasher: inout Hasher) { hasher.combine(canonicalName) }
 
   /// Whether every byte is allowed in a field name (RFC 9110 §5.6.2, `token`).
-  public var isValid: Bool {
+  package var isValid: Bool {
     !rawName.isEmpty && rawName.utf8.allSatisfy(HTTPFieldName.isTokenByte)
   }
 
@@ -61,7 +61,7 @@ public struct HTTPField: Hashable, Sendable {
   }
 
   /// False if the name is not a token, or if the value contains a byte that could end its line (CR, LF, NUL).
-  public var isValid: Bool {
+  package var isValid: Bool {
     name.isValid && !value.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0x00 }
   }
 }
@@ -123,7 +123,7 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Se
   }
 
   /// Sets a field if there is none of that name yet.
-  public mutating func setDefault(_ name: HTTPFieldName, _ value: @autoclosure () -> String) {
+  package mutating func setDefault(_ name: HTTPFieldName, _ value: @autoclosure () -> String) {
     if !contains(name) { fields.append(HTTPField(name: name, value: value())) }
   }
 

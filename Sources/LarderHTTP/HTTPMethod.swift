@@ -27,8 +27,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let options = HTTPMethod(rawValue: "OPTIONS")
 
   /// Whether the method requests no change on the server (RFC 9110 §9.2.1).
-  public var isSafe: Bool { self == .get || self == .head || self == .options }
+  package var isSafe: Bool { self == .get || self == .head || self == .options }
 
   /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
-  public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+  package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

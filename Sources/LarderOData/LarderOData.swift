@@ -37,11 +37,11 @@ public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {
   }
 
   /// The dialect that the version uses for literals and JSON.
-  public var dialect: ODataDialect { self >= .v4 ? .v4 : .v2 }
+  package var dialect: ODataDialect { self >= .v4 ? .v4 : .v2 }
 }
 
 /// The two dialects of OData: spellings of literals, dates, and control information.
-public enum ODataDialect: Sendable, Hashable {
+package enum ODataDialect: Sendable, Hashable {
   /// OData V1 to V3.
   case v2
   /// OData V4 and 4.01.

@@ -1,11 +1,3 @@
-public import LarderCore
-
-/// The error that a fetch throws if the server reports that the value is gone for good, such as with status 404 or 410.
-public struct ObjectGone: Error, Sendable, Hashable {
-  /// Creates the error.
-  public init() {}
-}
-
 /// A step of ``ObjectStore/stream(_:forKey:labels:ttl:from:)``.
 public enum StreamedObject<Value: Sendable>: Sendable {
   /// The stored value; the server's value follows.
@@ -24,7 +16,7 @@ public enum StreamedObject<Value: Sendable>: Sendable {
 /// | a value | an error | `cached`, `fetchFailed` with the error, end |
 /// | none | a value | `fetched`, end |
 /// | none | an error | throws `absent` with the error |
-/// | a value or none | ``ObjectGone`` | `cached` if there is one; the value is deleted; throws `gone` |
+/// | a value or none | ``ObjectStoreError/gone`` | `cached` if there is one; the value is deleted; throws `gone` |
 ///
 /// Concurrent callers with the same key and type share one fetch, which the first of them begins. It is cancelled when
 /// the last caller releases its iterator. A fetched value is put before it is delivered, unless the stored value was
@@ -127,7 +119,7 @@ extension ObjectStore {
   ///   - key: the key of the value.
   ///   - labels: the labels of the fetched value.
   ///   - ttl: how long the fetched value is valid; nil if it does not expire.
-  ///   - fetch: requests the value from the server. Throws ``ObjectGone`` if the server reports that the value is gone,
+  ///   - fetch: requests the value from the server. Throws ``ObjectStoreError/gone`` if the server reports that the value is gone,
   ///     which deletes the stored value.
   /// - Returns: the steps, see ``ObjectStream``; they throw `invalidKey`, `invalidLabel`, `absent`, `gone`, `closed`,
   ///   `storage`, and the error if the stored value does not decode.
@@ -148,7 +140,7 @@ extension ObjectStore {
             }
             return .value(value, nil)
           } catch { return .value(value, error.naming(key, .stream)) }
-        } catch is ObjectGone {
+        } catch let error as ObjectStoreError where error.isGoneFromServer {
           do throws(ObjectStoreError) {
             try await self.change(.stream, key: key, weight: 0) { table in
               if isWanted(), try watched.isUnchanged(table) { _ = try table.delete(checked) }
@@ -158,15 +150,5 @@ extension ObjectStore {
         }
       } catch { return .failed(error) }
     }
-  }
-}
-
-extension ObjectGone: LarderError {
-  /// The stable number: 1.
-  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "ObjectGone", .notFound) }
-
-  /// Explains that the value is gone.
-  public var explanation: ErrorExplanation {
-    ErrorExplanation("The server reports that the value no longer exists.", cure: "Read another key.")
   }
 }

@@ -19,7 +19,7 @@ private func conversation(
 
 private func entity(_ response: ODataSingleResponse, _ model: EdmModel) throws -> ODataEntity {
   guard case .entity(let entity) = try response.payload(model: model) else {
-    throw ODataServiceError(.malformedAnswer("no entity"), operation: "test")
+    throw ODataServiceError(.malformedResponse("no entity"), operation: "test")
   }
   return entity
 }

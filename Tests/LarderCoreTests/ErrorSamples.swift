@@ -186,7 +186,7 @@ enum ErrorSamples {
 
   private static func services(_ text: String) -> [ODataServiceError] {
     let plain: [ODataServiceError.Category] = [
-      .csrf(text), .invalidRequest(text), .malformedAnswer(text), .notSupported(text), .cancelled, .notProcessed,
+      .csrf(text), .invalidRequest(text), .malformedResponse(text), .notSupported(text), .cancelled, .notProcessed,
       .notOpen,
       .passive, .notCached, .suspended,
     ]
@@ -281,7 +281,6 @@ enum ErrorSamples {
         CacheMetadata.DecodingError($0, at: 3)
       }),
     Kind(14, each(objects)),
-    Kind(1, [ObjectGone()]),
     Kind(7, each(online)),
     Kind(0, each(offline)),
   ]
@@ -289,15 +288,14 @@ enum ErrorSamples {
   #if os(Linux)
     private static let gateway = [
       Kind(
-        6,
+        7,
         each { text in
           [
             .addressInUse(host: "h", port: 80), .addressNotAvailable(host: "10.0.0.1"),
             .notPermitted(host: "h", port: 80),
-            .invalidAddress("x"), .invalidOption(text), .failed(text),
+            .invalidAddress("x"), .invalidOption(text), .failed(text), .invalidUpstream(text),
           ] as [HTTPServerError]
-        }),
-      Kind(1, ["its scheme must be http or https"].map { Upstream.Invalid(description: $0) }),
+        })
     ]
   #endif
 }

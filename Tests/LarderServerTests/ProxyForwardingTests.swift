@@ -1,3 +1,4 @@
+import LarderCore
 import LarderHTTP
 import LarderServer
 import LarderTestSupport
@@ -282,6 +283,7 @@ struct ProxyForwardingTests {
     ])
   func invalidUpstream(_ text: String) throws {
     let url = try #require(URL(string: text))
-    #expect(throws: Upstream.Invalid.self) { _ = try Upstream(url) }
+    let error = #expect(throws: HTTPServerError.self) { _ = try Upstream(url) }
+    #expect(error?.errorName == "invalidUpstream" && error?.errorCategory == .invalidInput)
   }
 }

@@ -62,7 +62,7 @@ enum EncryptedPart {
   }
 
   private static func request(_ engine: HTTPCache, _ number: Int, from origin: ContentOrigin) async throws {
-    let response = try await engine.answer(try MixedWeb.request(number))
+    let response = try await engine.response(to: try MixedWeb.request(number))
     let body = try await response.response.body.collect()
     guard response.origin == origin, body.count == MixedWeb.length(number) else {
       throw BenchmarkError("the response to request \(number) came from \(response.origin), with \(body.count) bytes")

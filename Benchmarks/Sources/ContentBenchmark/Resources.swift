@@ -23,14 +23,14 @@ struct Resources {
 
   /// Stores each resource, and checks that hits come from the expected place.
   func fill(_ engine: HTTPCache, expecting place: ContentOrigin) async throws {
-    for request in requests { _ = try await engine.answer(request).response.body.collect() }
+    for request in requests { _ = try await engine.response(to: request).response.body.collect() }
     try await hits(engine, requests.count, expecting: place)
   }
 
   /// Sends `times` requests, and reads each body.
   func hits(_ engine: HTTPCache, _ times: Int, expecting place: ContentOrigin) async throws {
     for index in 0..<times {
-      let response = try await engine.answer(requests[index % requests.count])
+      let response = try await engine.response(to: requests[index % requests.count])
       let body = try await response.response.body.collect()
       guard response.origin == place, body.count == origin.content.count else {
         throw BenchmarkError(

@@ -12,7 +12,7 @@ struct BatchPrinter {
 
   /// One row for each request. A change set that failed as a whole is one row, and a request without a response has
   /// none.
-  static func rows(_ results: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
+  static func rows(_ results: [BatchResult?], _ parts: [BatchRequestPart]) -> [Row] {
     zip(parts, results).enumerated().flatMap { number, pair -> [Row] in
       let part = "\(number + 1)"
       let requests = pair.0.requests

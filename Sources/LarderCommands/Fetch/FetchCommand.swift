@@ -112,7 +112,7 @@ struct FetchCommand: Sendable {
   /// Waits for the server's response, which replaces the printed content in the cache.
   private func revalidate(_ revalidation: Revalidation) async throws {
     do {
-      let cachedResponse = try await revalidation.answer()
+      let cachedResponse = try await revalidation.response()
       let status = cachedResponse.response.status
       for try await _ in cachedResponse.response.body {}
       guard (200...299).contains(status) else {

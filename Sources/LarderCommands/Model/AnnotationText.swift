@@ -4,7 +4,7 @@ internal import LarderOData
 enum AnnotationText {
   static func line(_ annotation: EdmAnnotation) -> String {
     let qualifier = annotation.qualifier.map { "#" + $0 } ?? ""
-    let value = annotation.value.map { " " + text($0) } ?? ""
+    let value = annotation.expression.map { " " + text($0) } ?? ""
     return "@" + annotation.term + qualifier + value + nested(annotation.annotations)
   }
 

@@ -8,7 +8,7 @@ extension JSONOutput {
       json.beginObject()
       json.member("term", annotation.term)
       json.member("qualifier", annotation.qualifier)
-      if let value = annotation.value {
+      if let value = annotation.expression {
         json.name("value")
         try json.write(value)
       }

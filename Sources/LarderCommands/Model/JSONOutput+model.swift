@@ -82,7 +82,7 @@ extension JSONOutput {
   }
 
   /// Writes attributes of other namespaces and annotations, then the end of the element's object.
-  mutating func end(_ element: some EdmAnnotatable) throws(OutputError) {
+  mutating func end(_ element: some EdmElement) throws(OutputError) {
     if !element.foreignAttributes.isEmpty {
       name("attributes")
       beginObject()

@@ -140,7 +140,7 @@ struct ModelText {
   }
 
   private mutating func operation(
-    _ kind: String, _ element: some EdmAnnotatable, name: String, parameters: [EdmParameter],
+    _ kind: String, _ element: some EdmElement, name: String, parameters: [EdmParameter],
     returnType: EdmReturnType?,
     notes: [String?]
   ) {
@@ -184,7 +184,7 @@ struct ModelText {
     for binding in bindings { line(4, "\(short(binding.path)) > \(binding.target)") }
   }
 
-  private mutating func annotations(of element: some EdmAnnotatable, _ depth: Int) {
+  private mutating func annotations(of element: some EdmElement, _ depth: Int) {
     guard showsAnnotations else { return }
     for attribute in element.foreignAttributes {
       dimLine(depth, "\(attribute.shortName)=\"\(attribute.value)\"")

@@ -77,8 +77,9 @@ struct ProxyCommand {
     // The text is not shown: it may contain a password, and messages are stored in journals.
     guard let url = URL(string: text) else { throw arguments.usage("--upstream is not a URL") }
     let upstream: Upstream
-    do throws(Upstream.Invalid) { upstream = try Upstream(url) } catch {
-      throw arguments.usage("--upstream: \(error.description)", hint: "Write it as http://host/path.")
+    do throws(HTTPServerError) { upstream = try Upstream(url) } catch {
+      let reason = if case .invalidUpstream(let reason) = error { reason } else { error.description }
+      throw arguments.usage("--upstream: \(reason)", hint: "Write it as http://host/path.")
     }
     return (upstream, try ODataServiceRoot(url))
   }
@@ -178,7 +179,7 @@ struct ProxyCommand {
 
   private static func failure(_ error: HTTPServerError) -> CommandFailure {
     switch error {
-    case .invalidAddress, .invalidOption: CommandFailure(.usage, error.description)
+    case .invalidAddress, .invalidOption, .invalidUpstream: CommandFailure(.usage, error.description)
     default: CommandFailure(.network, error.description)
     }
   }

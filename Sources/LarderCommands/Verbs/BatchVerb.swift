@@ -32,7 +32,7 @@ extension CommandSyntax {
     var request = ODataSingleRequest(
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)
     request.fields.setDefault(.accept, file.accept)
-    let response = try await conversation.streamAnswer(to: request)
+    let response = try await conversation.streamResponse(to: request)
     let (body, interruption) = await collect(response.body, upTo: conversation.options.payloadByteLimit)
     if let interruption, interruption is CancellationError || interruption as? HTTPTransportError == .cancelled {
       throw interruption
@@ -89,10 +89,10 @@ extension CommandSyntax {
   /// The received responses, one slot for each part, and why there are no more.
   private static func results(
     of file: BatchFile, _ response: ODataMediaResponse, body: [UInt8], interruption: (any Error)?, isContinued: Bool
-  ) throws -> ([BatchAnswer?], CommandFailure?) {
-    let batch: BatchAnswers
+  ) throws -> ([BatchResult?], CommandFailure?) {
+    let batch: BatchResults
     do throws(BatchError) {
-      batch = try BatchAnswers.read(
+      batch = try BatchResults.read(
         status: response.httpStatus, fields: response.fields, body: body, requests: file.parts,
         stopsAtError: !isContinued && response.fields.contains(.odataVersion), isForShow: true)
     } catch {

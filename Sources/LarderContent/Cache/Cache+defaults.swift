@@ -1,7 +1,7 @@
 // Default implementations of cache functions.
 extension Cache {
   /// Returns nil, so that ``entry(forKey:)`` is called for every entry.
-  public func entryAtHand(forKey key: String) -> CacheEntry? { nil }
+  public func entryInMemory(forKey key: String) -> CacheEntry? { nil }
 
   /// Stores the entry again with the metadata, if the one under the key is still `entry`.
   ///

@@ -15,7 +15,7 @@ public protocol Cache: Sendable {
   /// must be called.
   ///
   /// This is called first for every request, and must neither block nor read. The default returns nil.
-  func entryAtHand(forKey key: String) -> CacheEntry?
+  func entryInMemory(forKey key: String) -> CacheEntry?
   /// Stores an entry in place of the previous one under that key. Other tasks see either the complete entry or none of
   /// it.
   ///

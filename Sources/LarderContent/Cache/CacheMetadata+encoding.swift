@@ -1,4 +1,4 @@
-public import LarderCore
+package import LarderCore
 import LarderHTTP
 
 // The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are zigzag-encoded
@@ -57,9 +57,15 @@ extension CacheMetadata {
 
   /// Decodes metadata from the bytes of ``encoded()``.
   ///
-  /// Any bytes may be given. Bytes that are not an encoding throw ``DecodingError``. The time and memory depend on the
-  /// number of given bytes, not on the lengths that they claim.
-  public init(encoded bytes: [UInt8]) throws(DecodingError) {
+  /// Any bytes may be given; nil for bytes that are not an encoding. The time and memory depend on the number of given
+  /// bytes, not on the lengths that they claim.
+  public init?(encoded bytes: [UInt8]) {
+    guard let decoded = try? CacheMetadata(decoding: bytes) else { return nil }
+    self = decoded
+  }
+
+  /// Decodes metadata from the bytes of ``encoded()``. The error says what is wrong and where.
+  package init(decoding bytes: [UInt8]) throws(DecodingError) {
     let decoded: Result<CacheMetadata, DecodingError> = unsafe bytes.withUnsafeBytes { raw in
       do throws(DecodingError) {
         return .success(try unsafe CacheMetadata(decoding: raw))
@@ -99,7 +105,7 @@ extension CacheMetadata {
   }
 
   /// Why bytes are not encoded metadata.
-  public struct DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
+  package struct DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     package enum Reason: Sendable, Hashable {
       /// The bytes end too early.
@@ -121,7 +127,7 @@ extension CacheMetadata {
     /// What is wrong.
     package let reason: Reason
     /// The position of the error, in bytes from the start.
-    public let offset: Int
+    package let offset: Int
 
     init(_ reason: Reason, at offset: Int) {
       self.reason = reason
@@ -129,10 +135,10 @@ extension CacheMetadata {
     }
 
     /// What is wrong and where.
-    public var description: String { explanation.description }
+    package var description: String { explanation.description }
 
     /// What is wrong, where, and how to fix it.
-    public var explanation: ErrorExplanation {
+    package var explanation: ErrorExplanation {
       let problem =
         switch reason {
         case .cutOff: "the data is truncated"
@@ -226,7 +232,7 @@ private struct MetadataWriter {
 
 extension CacheMetadata.DecodingError: LarderError {
   /// The stable number, from 1 in the order of the reasons.
-  public var errorIdentity: ErrorIdentity {
+  package var errorIdentity: ErrorIdentity {
     switch reason {
     case .cutOff: ErrorIdentity(1, "cutOff", .invalidData)
     case .version: ErrorIdentity(2, "version", .invalidData)

@@ -182,7 +182,7 @@ extension ContentManager {
       request, query.policy, query.freshness, ignoresStoredResponse: ignoresStoredResponse)
     guard isSettled, let revalidation = cachedResponse.revalidation else { return cachedResponse }
     cachedResponse.response.body.cancel()
-    return try await revalidation.answer()
+    return try await revalidation.response()
   }
 }
 

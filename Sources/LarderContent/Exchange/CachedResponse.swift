@@ -92,7 +92,7 @@ public struct Revalidation: Sendable {
   }
 
   /// Requests the server's response and waits for it. Shares the transfer if one is already running.
-  public func answer() async throws(HTTPTransportError) -> CachedResponse {
+  public func response() async throws(HTTPTransportError) -> CachedResponse {
     try await engine.revalidate(cacheRequest)
   }
 

@@ -27,7 +27,7 @@ extension HTTPCache {
       let combined = CombinedContent(combination, stored: present.entry, receive: HTTPCache.reader(writer, count))
       return await store(combined, combination.metadata, present.key, originRequest.cacheRequest.resource)
     }
-    guard let stored = metadata.storing(part, answering: originRequest.request.fields) else { return nil }
+    guard let stored = metadata.storing(part, inResponseTo: originRequest.request.fields) else { return nil }
     return await commit(writer, stored, originRequest)
   }
 

@@ -5,7 +5,7 @@ import LarderStorage
 ///
 /// ```swift
 /// let engine = HTTPCache(cache: MemoryCache(), transport: CurlTransport())
-/// let answer = try await engine.answer(HTTPRequest(url: url))
+/// let answer = try await engine.response(to: HTTPRequest(url: url))
 /// for try await chunk in answer.response.body { … }
 /// ```
 ///
@@ -59,18 +59,18 @@ public final class HTTPCache: Sendable {
   ///   - request: the request; its `followsRedirects` is treated as false. Its own conditions and ranges are evaluated.
   ///   - policy: when stored responses are used.
   ///   - override: lifetimes that replace the server's.
-  public func answer(
-    _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
+  public func response(
+    to request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedResponse {
-    try await answer(request, policy, override, onForward: nil)
+    try await response(to: request, policy, override, onForward: nil)
   }
 
-  /// Returns the response to a request as ``answer(_:policy:override:)`` does.
+  /// Returns the response to a request as ``response(to:policy:override:)`` does.
   ///
   /// - Parameter onForward: called with the reason when the request is forwarded to the network. If that happens more
   ///   than once, the last reason counts.
-  package func answer(
-    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
+  package func response(
+    to request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
     onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
@@ -108,7 +108,7 @@ public final class HTTPCache: Sendable {
     guard rules.isPlain, request.body.length == 0 else { return try await respond(to: cacheRequest) }
     // The fast path of a hit: one call to the cache, and nothing is created that it does not need.
     let plainRequest = PlainRequest(rules, request.fields, policy, override)
-    if let stored = answerAtHand(plainRequest, key: key) { return CachedResponse(stored, request.url) }
+    if let stored = responseInMemory(plainRequest, key: key) { return CachedResponse(stored, request.url) }
     let endedTransfers = transfers.endedCount
     let entry = await entry(key, resource)
     if let entry, let hit = await hit(entry, plainRequest, request.url, resource) { return hit }

@@ -48,7 +48,7 @@ extension CacheMetadata {
   ///   - part: the received part, shortened by ``ReceivedPart/prefix(_:)`` if less than announced was received.
   ///   - request: the request's fields. A response to `If-Range` may lack fields that its client already has (RFC 9110
   ///     §15.3.7), so it is stored only in combination.
-  package func storing(_ part: ReceivedPart, answering request: HTTPFields) -> CacheMetadata? {
+  package func storing(_ part: ReceivedPart, inResponseTo request: HTTPFields) -> CacheMetadata? {
     guard status == 206, !request.contains(.ifRange) else { return nil }
     return holding(ByteRangeSet([part.range]), length: part.length)
   }

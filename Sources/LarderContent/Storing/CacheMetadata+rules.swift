@@ -16,16 +16,16 @@ extension CacheMetadata {
   /// The metadata after a 304, a response to HEAD or a further part confirmed the response (RFC 9111 §3.2, §3.4,
   /// §4.3.4, §4.3.5).
   ///
-  /// - Parameter answer: the confirming response's metadata, as it would be stored. If it has `Vary`, its request
+  /// - Parameter response: the confirming response's metadata, as it would be stored. If it has `Vary`, its request
   ///   selects the response from then on. If it has `Cache-Groups`, or generations of groups, they become the
   ///   response's.
-  package func confirmed(by answer: CacheMetadata) -> CacheMetadata {
+  package func confirmed(by response: CacheMetadata) -> CacheMetadata {
     var updated = self
-    updated.fields = StoredFields.updated(fields, by: answer.fields, isPartial: content != .whole)
-    updated.requestTime = answer.requestTime
-    updated.responseTime = answer.responseTime
-    if answer.fields.contains(.vary) { updated.selecting = answer.selecting }
-    if CacheGroups.areNamed(in: answer.fields) || !answer.groups.isEmpty { updated.groups = answer.groups }
+    updated.fields = StoredFields.updated(fields, by: response.fields, isPartial: content != .whole)
+    updated.requestTime = response.requestTime
+    updated.responseTime = response.responseTime
+    if response.fields.contains(.vary) { updated.selecting = response.selecting }
+    if CacheGroups.areNamed(in: response.fields) || !response.groups.isEmpty { updated.groups = response.groups }
     updated.isInvalidated = false
     return updated.hidden(by: nil)
   }

@@ -21,8 +21,8 @@ package enum StoredFields {
   /// transport has decoded; `Content-Range`, if the content is stored as ranges).
   ///
   /// - Parameter isPartial: true if the stored content consists of some ranges.
-  package static func updated(_ stored: HTTPFields, by answer: HTTPFields, isPartial: Bool = false) -> HTTPFields {
-    let news = toStore(answer, CacheControl(answer)).filter { field in
+  package static func updated(_ stored: HTTPFields, by response: HTTPFields, isPartial: Bool = false) -> HTTPFields {
+    let news = toStore(response, CacheControl(response)).filter { field in
       switch field.name.canonicalName {
       case "content-length": false
       case "content-encoding": stored.contains(.contentEncoding)

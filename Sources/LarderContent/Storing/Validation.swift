@@ -46,14 +46,14 @@ package enum Validation {
   /// With a strong entity tag: all that have it. With a weak one, or with `Last-Modified` alone: the latest that has
   /// it. With neither: the stored response if there is only one, because the request was about nothing else. An empty
   /// result means that the 304 must not be used; the request must be sent again without preconditions.
-  package static func confirmed(_ stored: [StoredRules], by answer: StoredRules) -> [Int] {
-    if let tag = answer.etag {
+  package static func confirmed(_ stored: [StoredRules], by response: StoredRules) -> [Int] {
+    if let tag = response.etag {
       if !EntityTag.isWeak(tag) {
         return stored.indices.filter { stored[$0].etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
       }
       return latest(stored) { $0.etag.map { EntityTag.matchesWeakly($0, tag) } ?? false }
     }
-    if let changed = answer.lastModified {
+    if let changed = response.lastModified {
       return latest(stored) { $0.lastModified == changed }
     }
     return stored.count == 1 ? [0] : []

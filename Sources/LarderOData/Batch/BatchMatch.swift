@@ -30,7 +30,7 @@ struct BatchMatch {
 
   /// Returns the responses of a multipart batch: one slot for each request part, nil if it has no response, or none for
   /// sure.
-  func slots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
+  func slots(of parts: [BatchResponsePart]) -> [BatchResult?] {
     let slots = isInOrder(parts) ? orderedSlots(of: parts) : self.slots(of: parts.flatMap(\.responses))
     guard usesPrefix, !isComplete else { return slots }
     return slots.enumerated().map { place, slot in
@@ -38,7 +38,7 @@ struct BatchMatch {
     }
   }
 
-  private func orderedSlots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
+  private func orderedSlots(of parts: [BatchResponsePart]) -> [BatchResult?] {
     requests.enumerated().map { place, request in
       guard place < parts.count else { return .notProcessed }
       let partResponses = parts[place].responses
@@ -47,7 +47,7 @@ struct BatchMatch {
   }
 
   /// The result of the part at the same position as its request, in a truncated response.
-  private func prefixSlot(_ part: BatchResponsePart, at place: Int) -> BatchAnswer? {
+  private func prefixSlot(_ part: BatchResponsePart, at place: Int) -> BatchResult? {
     let partResponses = part.responses
     let fits = partResponses.allSatisfy { BatchMatch.id($0.id).map { places[$0]?.contains(place) ?? false } ?? true }
     guard fits, let first = partResponses.first else { return nil }
@@ -62,7 +62,7 @@ struct BatchMatch {
   }
 
   /// Returns the responses matched by their ids alone, in any order.
-  func slots(of responses: [BatchResponse]) -> [BatchAnswer?] {
+  func slots(of responses: [BatchResponse]) -> [BatchResult?] {
     let unclear = repeatedIDs(responses)
     var responsesByPlace: [Int: [BatchResponse]] = [:]
     for response in responses {
@@ -105,10 +105,10 @@ struct BatchMatch {
 
   private func slot(
     _ responses: [BatchResponse], to request: BatchRequestPart, without unclear: Set<String>, usesOrder: Bool
-  ) -> BatchAnswer? {
+  ) -> BatchResult? {
     let clear = responses.filter { BatchMatch.id($0.id).map { !unclear.contains($0) } ?? true }
     switch request {
-    case .single: return clear.first.map(BatchAnswer.single)
+    case .single: return clear.first.map(BatchResult.single)
     case .changeSet(let members):
       // A change set that failed has one response: instead of the multipart, or alone inside it.
       if isComplete || usesOrder, responses.count == 1, let only = clear.first, only.isError {
@@ -138,7 +138,7 @@ struct BatchMatch {
 
 extension BatchMatch {
   /// Returns the problem if requests have no response: an id that no request has, or the first such request.
-  func problem(_ slots: [BatchAnswer?], _ responses: [BatchResponse]) -> BatchError? {
+  func problem(_ slots: [BatchResult?], _ responses: [BatchResponse]) -> BatchError? {
     guard let place = slots.firstIndex(where: { $0 == nil || $0?.isPartly == true }) else { return nil }
     let unclear = repeatedIDs(responses)
     let unmatchedID = responses.lazy.compactMap { BatchMatch.id($0.id) }.first {
@@ -154,7 +154,7 @@ extension BatchMatch {
   }
 }
 
-extension BatchAnswer {
+extension BatchResult {
   /// Whether the part is a change set in which some requests have no response.
   fileprivate var isPartly: Bool { if case .changeSetPartly = self { true } else { false } }
 

@@ -31,7 +31,7 @@ struct CSDLJSONAnnotations {
   /// The annotations in their order.
   var annotations: [EdmAnnotation] {
     entries.map { entry in
-      var annotation = EdmAnnotation(term: entry.term, qualifier: entry.qualifier, value: entry.value)
+      var annotation = EdmAnnotation(term: entry.term, qualifier: entry.qualifier, expression: entry.value)
       annotation.annotations = entry.nested.first?.annotations ?? []
       return annotation
     }

@@ -1,9 +1,13 @@
-/// An element of a model with annotations and attributes of other namespaces.
+/// An element of a model with annotations, and with attributes of other namespaces.
 public protocol EdmAnnotatable: Sendable {
   /// The annotations written inside the element, in their order (CSDL 4.01 §14.3).
   ///
   /// ``EdmModel/annotations(target:)`` also returns those written separately, in `Annotations Target="…"`.
   var annotations: [EdmAnnotation] { get set }
+}
+
+/// An element of a model in a reader's or printer's view: all its foreign attributes. Every ``EdmAnnotatable`` is one.
+package protocol EdmElement: EdmAnnotatable {
   /// Attributes of foreign namespaces (`sap:label`, `m:MimeType`), and unknown ones without a namespace, as written.
   var foreignAttributes: [EdmForeignAttribute] { get set }
 }
@@ -16,9 +20,11 @@ extension EdmAnnotatable {
     annotations.first { $0.term == term && $0.qualifier == qualifier }
   }
 
-  /// The value of a foreign attribute; nil if it is absent.
+  /// The value of an attribute of another namespace, given as its URI; an unknown attribute without a prefix has an
+  /// empty one. Nil if it is absent.
   public func foreignAttribute(_ name: String, namespace: String) -> String? {
-    foreignAttributes.first { $0.name == name && $0.namespace == namespace }?.value
+    let attributes = (self as? any EdmElement)?.foreignAttributes
+    return attributes?.first { $0.name == name && $0.namespace == namespace }?.value
   }
 
   /// The value of an attribute of SAP's namespace (`sap:label` is `sap("label")`).
@@ -28,20 +34,20 @@ extension EdmAnnotatable {
 }
 
 /// An attribute that is not CSDL's own.
-public struct EdmForeignAttribute: Sendable, Hashable {
+package struct EdmForeignAttribute: Sendable, Hashable {
   /// The namespace of SAP's V2 annotations.
-  public static let sapNamespace = "http://www.sap.com/Protocols/SAPData"
+  package static let sapNamespace = "http://www.sap.com/Protocols/SAPData"
   /// The namespace of the V1 to V3 metadata attributes (`m:`).
-  public static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+  package static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
 
   /// The namespace's URI; empty for an unknown attribute without a prefix.
-  public var namespace: String
+  package var namespace: String
   /// The prefix as written; empty if there is none.
-  public var prefix: String
+  package var prefix: String
   /// The name without prefix.
-  public var name: String
+  package var name: String
   /// The value.
-  public var value: String
+  package var value: String
 
   /// Creates an attribute.
   package init(namespace: String, prefix: String = "", name: String, value: String) {

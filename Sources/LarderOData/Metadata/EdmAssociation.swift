@@ -1,5 +1,5 @@
 /// V1 to V3: a relationship between two entity types ([MC-CSDL] §2.1.9).
-package struct EdmAssociation: EdmAnnotatable, Hashable {
+package struct EdmAssociation: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
   package var namespace: String
   /// The name in the schema.
@@ -27,7 +27,7 @@ package struct EdmAssociation: EdmAnnotatable, Hashable {
 }
 
 /// One end of an association.
-package struct EdmAssociationEnd: EdmAnnotatable, Hashable {
+package struct EdmAssociationEnd: EdmAnnotatable, EdmElement, Hashable {
   /// The name that distinguishes the ends; the type's short name if the document has none.
   package var role: String
   /// The qualified name of the entity type.
@@ -50,7 +50,7 @@ package struct EdmAssociationEnd: EdmAnnotatable, Hashable {
 }
 
 /// V1 to V3: the referential constraint of an association; properties pair up by position.
-package struct EdmAssociationConstraint: EdmAnnotatable, Hashable {
+package struct EdmAssociationConstraint: EdmAnnotatable, EdmElement, Hashable {
   /// The role whose properties are repeated.
   package var principalRole: String
   /// The properties that are repeated.
@@ -76,7 +76,7 @@ package struct EdmAssociationConstraint: EdmAnnotatable, Hashable {
 }
 
 /// V1 to V3: an association between two entity sets.
-package struct EdmAssociationSet: EdmAnnotatable, Hashable {
+package struct EdmAssociationSet: EdmAnnotatable, EdmElement, Hashable {
   /// The name in the container.
   package var name: String
   /// The association's qualified name.
@@ -96,7 +96,7 @@ package struct EdmAssociationSet: EdmAnnotatable, Hashable {
 }
 
 /// One end of an association set.
-package struct EdmAssociationSetEnd: EdmAnnotatable, Hashable {
+package struct EdmAssociationSetEnd: EdmAnnotatable, EdmElement, Hashable {
   /// The association's role; empty if it follows from the set's type.
   package var role: String
   /// The entity set's name.

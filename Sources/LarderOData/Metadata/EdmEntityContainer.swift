@@ -1,13 +1,13 @@
 /// The entity container: the sets, singletons and operations under the service's root (CSDL 4.01 §13).
-public struct EdmEntityContainer: EdmAnnotatable, Hashable {
+public struct EdmEntityContainer: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema.
   public var name: String
   /// The qualified name of the container that this one extends.
-  public var extends: String?
+  package var extends: String?
   /// V1 to V3: true for the container whose sets need no prefix in URLs.
-  public var isDefault = false
+  package var isDefault = false
   /// The entity sets in their order.
   public var entitySets: [EdmEntitySet] = []
   /// The singletons in their order.
@@ -21,7 +21,7 @@ public struct EdmEntityContainer: EdmAnnotatable, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a container.
   package init(namespace: String, name: String) {
@@ -34,19 +34,19 @@ public struct EdmEntityContainer: EdmAnnotatable, Hashable {
 }
 
 /// A set of entities under the service root (CSDL 4.01 §13.2).
-public struct EdmEntitySet: EdmAnnotatable, Hashable {
+public struct EdmEntitySet: EdmAnnotatable, EdmElement, Hashable {
   /// The name, the first step of its URLs.
   public var name: String
   /// The qualified name of its entities' type; entities may have derived types.
   public var entityType: String
   /// Whether the service document contains the set; nil if the metadata does not say (it does).
-  public var includeInServiceDocument: Bool?
+  package var includeInServiceDocument: Bool?
   /// The targets of navigation properties. For V1 to V3 they are computed from the association sets.
-  public var navigationPropertyBindings: [EdmNavigationPropertyBinding] = []
+  package var navigationPropertyBindings: [EdmNavigationPropertyBinding] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an entity set.
   package init(name: String, entityType: String) {
@@ -56,19 +56,19 @@ public struct EdmEntitySet: EdmAnnotatable, Hashable {
 }
 
 /// One entity under the service root (CSDL 4.01 §13.3).
-public struct EdmSingleton: EdmAnnotatable, Hashable {
+public struct EdmSingleton: EdmAnnotatable, EdmElement, Hashable {
   /// The name, the first step of its URL.
   public var name: String
   /// The qualified name of its type.
   public var type: String
   /// Whether the singleton may be null; nil if the document does not say (it may not).
-  public var nullable: Bool?
+  package var nullable: Bool?
   /// The targets of navigation properties.
-  public var navigationPropertyBindings: [EdmNavigationPropertyBinding] = []
+  package var navigationPropertyBindings: [EdmNavigationPropertyBinding] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a singleton.
   package init(name: String, type: String) {
@@ -78,11 +78,11 @@ public struct EdmSingleton: EdmAnnotatable, Hashable {
 }
 
 /// The set or singleton that a navigation property leads to (CSDL 4.01 §13.4).
-public struct EdmNavigationPropertyBinding: Sendable, Hashable {
+package struct EdmNavigationPropertyBinding: Sendable, Hashable {
   /// The path of the navigation property, with steps through complex properties, type casts and contained entities.
-  public var path: String
+  package var path: String
   /// The name, or path, of the set or singleton.
-  public var target: String
+  package var target: String
 
   /// Creates a binding.
   package init(path: String, target: String) {
@@ -92,7 +92,7 @@ public struct EdmNavigationPropertyBinding: Sendable, Hashable {
 }
 
 /// A function under the service root (CSDL 4.01 §13.6), or a V2 or V3 function import with its own signature.
-public struct EdmFunctionImport: EdmAnnotatable, Hashable {
+public struct EdmFunctionImport: EdmAnnotatable, EdmElement, Hashable {
   /// The name, the first step of its URL.
   public var name: String
   /// V4: the qualified name of the function whose unbound overloads it offers.
@@ -100,9 +100,9 @@ public struct EdmFunctionImport: EdmAnnotatable, Hashable {
   /// The set that returned entities belong to.
   public var entitySet: String?
   /// V3: the set of returned entities, as a path that begins with the binding parameter.
-  public var entitySetPath: String?
+  package var entitySetPath: String?
   /// Whether the service document contains the import; nil if the metadata does not say (it does not).
-  public var includeInServiceDocument: Bool?
+  package var includeInServiceDocument: Bool?
   /// V2: the HTTP method to call it with (`m:HttpMethod`).
   public var httpMethod: String?
   /// V1 to V3: the parameters in their order.
@@ -110,22 +110,22 @@ public struct EdmFunctionImport: EdmAnnotatable, Hashable {
   /// V1 to V3: the return type.
   public var returnType: EdmReturnType?
   /// V3: whether it can be called on its first parameter.
-  public var isBindable: Bool?
+  package var isBindable: Bool?
   /// V3: false for a function, true for an action; nil if the document does not say.
-  public var isSideEffecting: Bool?
+  package var isSideEffecting: Bool?
   /// V3: whether a path can continue from the result.
-  public var isComposable: Bool?
+  package var isComposable: Bool?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a function import.
   package init(name: String) { self.name = name }
 }
 
 /// An action under the service root (CSDL 4.01 §13.5).
-public struct EdmActionImport: EdmAnnotatable, Hashable {
+public struct EdmActionImport: EdmAnnotatable, EdmElement, Hashable {
   /// The name, the first step of its URL.
   public var name: String
   /// The qualified name of the action whose unbound overload it offers.
@@ -135,7 +135,7 @@ public struct EdmActionImport: EdmAnnotatable, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an action import.
   package init(name: String, action: String) {

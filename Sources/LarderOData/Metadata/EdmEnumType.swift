@@ -1,5 +1,5 @@
 /// An enumeration type (CSDL 4.01 §10; V3 CSDL).
-public struct EdmEnumType: EdmAnnotatable, Hashable {
+public struct EdmEnumType: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema.
@@ -13,7 +13,7 @@ public struct EdmEnumType: EdmAnnotatable, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an enumeration type.
   package init(namespace: String, name: String) {
@@ -32,7 +32,7 @@ public struct EdmEnumType: EdmAnnotatable, Hashable {
 }
 
 /// A member of an enumeration.
-public struct EdmEnumMember: EdmAnnotatable, Hashable {
+public struct EdmEnumMember: EdmAnnotatable, EdmElement, Hashable {
   /// The name.
   public var name: String
   /// The value: as declared, or one more than the member before it, the first being 0 (CSDL 4.01 §10.3).
@@ -40,7 +40,7 @@ public struct EdmEnumMember: EdmAnnotatable, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a member.
   package init(name: String, value: Int64) {
@@ -50,19 +50,19 @@ public struct EdmEnumMember: EdmAnnotatable, Hashable {
 }
 
 /// A primitive type with a name and facets (CSDL 4.01 §11).
-public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
+package struct EdmTypeDefinition: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
-  public var namespace: String
+  package var namespace: String
   /// The name in the schema.
-  public var name: String
+  package var name: String
   /// The underlying primitive type.
-  public var underlyingType: EdmPrimitiveType
+  package var underlyingType: EdmPrimitiveType
   /// The facets, which restrict the underlying type.
-  public var facets = EdmFacets()
+  package var facets = EdmFacets()
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a type definition.
   package init(namespace: String, name: String, underlyingType: EdmPrimitiveType) {
@@ -72,7 +72,7 @@ public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
   }
 
   /// The name with its namespace.
-  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+  package var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 }
 
 extension EdmEnumType {

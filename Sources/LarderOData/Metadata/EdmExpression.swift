@@ -1,7 +1,7 @@
 /// The value of an annotation: a constant, or an expression on the annotated element (CSDL 4.01 §14.3 and §14.4).
 ///
 /// It is data: this library does not evaluate it. Readers limit its depth (``MetadataLimits/depth``).
-public indirect enum EdmExpression: Sendable, Hashable {
+package indirect enum EdmExpression: Sendable, Hashable {
   /// A constant, as written: `constant(.date, "2016-02-29")`.
   case constant(EdmConstantKind, String)
   /// No value.
@@ -36,7 +36,7 @@ public indirect enum EdmExpression: Sendable, Hashable {
 }
 
 /// The types of constants in CSDL, by the names of their elements (CSDL 4.01 §14.3; the last two are V3's).
-public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
+package enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
   /// base64url.
   case binary = "Binary"
   /// `true` or `false`.
@@ -68,7 +68,7 @@ public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The kinds of paths by their targets (CSDL 4.01 §14.4.1).
-public enum EdmPathKind: String, Sendable, Hashable, CaseIterable {
+package enum EdmPathKind: String, Sendable, Hashable, CaseIterable {
   /// A value.
   case value = "Path"
   /// An annotation.
@@ -84,7 +84,7 @@ public enum EdmPathKind: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The operators of annotation expressions (CSDL 4.01 §14.4.2 and §14.4.3).
-public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
+package enum EdmOperator: String, Sendable, Hashable, CaseIterable {
   /// Both are true.
   case and = "And"
   /// One is true.
@@ -124,15 +124,15 @@ public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A property of a record.
-public struct EdmPropertyValue: EdmAnnotatable, Hashable {
+package struct EdmPropertyValue: EdmAnnotatable, EdmElement, Hashable {
   /// The property's name.
-  public var property: String
+  package var property: String
   /// The value; nil if the document uses the property's default.
-  public var value: EdmExpression?
+  package var value: EdmExpression?
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a property value.
   package init(property: String, value: EdmExpression? = nil) {
@@ -143,40 +143,9 @@ public struct EdmPropertyValue: EdmAnnotatable, Hashable {
 
 extension EdmExpression {
   /// The expression without the annotations on it.
-  public var bare: EdmExpression {
+  package var bare: EdmExpression {
     var expression = self
     while case .annotated(let inner, _) = expression { expression = inner }
     return expression
-  }
-
-  /// The text of a string constant; nil for others.
-  public var string: String? {
-    if case .constant(.string, let text) = bare { text } else { nil }
-  }
-
-  /// The value of a Boolean constant; nil for others.
-  public var bool: Bool? {
-    guard case .constant(.bool, let text) = bare else { return nil }
-    return switch text {
-    case "true", "1": true
-    case "false", "0": false
-    default: nil
-    }
-  }
-
-  /// The value of a whole number; nil for others.
-  public var int: Int64? {
-    if case .constant(.int, let text) = bare { Int64(text) } else { nil }
-  }
-
-  /// The items of a collection; nil for others.
-  public var items: [EdmExpression]? {
-    if case .collection(let items) = bare { items } else { nil }
-  }
-
-  /// The value of a record's property; nil for others.
-  public subscript(property: String) -> EdmExpression? {
-    guard case .record(_, let values) = bare else { return nil }
-    return values.first { $0.property == property }?.value
   }
 }

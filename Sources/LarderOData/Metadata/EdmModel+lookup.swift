@@ -1,7 +1,7 @@
 // Look-ups. Names are qualified by namespace or by alias; each costs one or two dictionary accesses.
 extension EdmModel {
   /// The namespace-qualified form of a name that may be qualified by an alias.
-  public func resolve(_ name: String) -> String { index.names.resolve(name) }
+  package func resolve(_ name: String) -> String { index.names.resolve(name) }
 
   /// The entity type with a qualified name.
   public func entityType(_ name: String) -> EdmEntityType? {
@@ -22,7 +22,7 @@ extension EdmModel {
   }
 
   /// The type definition with a qualified name.
-  public func typeDefinition(_ name: String) -> EdmTypeDefinition? {
+  package func typeDefinition(_ name: String) -> EdmTypeDefinition? {
     guard case .typeDefinition(let schema, let place)? = index.declaration(name) else { return nil }
     return schemas[schema].typeDefinitions[place]
   }
@@ -34,7 +34,7 @@ extension EdmModel {
   }
 
   /// The term with a qualified name.
-  public func term(_ name: String) -> EdmTerm? {
+  package func term(_ name: String) -> EdmTerm? {
     index.terms[resolve(name)].map { schemas[$0.schema].terms[$0.place] }
   }
 
@@ -54,7 +54,7 @@ extension EdmModel {
   }
 
   /// An entity or complex type with all inherited members, optimized for looking up properties by name.
-  public func structure(_ name: String) -> EdmStructure? {
+  package func structure(_ name: String) -> EdmStructure? {
     index.structures[name] ?? index.structures[resolve(name)]
   }
 

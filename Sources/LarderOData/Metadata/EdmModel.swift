@@ -7,11 +7,11 @@ public struct EdmModel: Sendable, Hashable {
   /// The version of the document: V2 for `Edmx Version="1.0"` up to 2.0, V3, V4 or 4.01.
   public let version: ODataVersion
   /// V1 to V3: `m:DataServiceVersion` as written.
-  public let dataServiceVersion: String?
+  package let dataServiceVersion: String?
   /// V3: `m:MaxDataServiceVersion` as written.
-  public let maxDataServiceVersion: String?
+  package let maxDataServiceVersion: String?
   /// The documents that this one references.
-  public let references: [EdmReference]
+  package let references: [EdmReference]
   /// The schemas in their order.
   public let schemas: [EdmSchema]
   /// The problems in the document that did not prevent reading it.

@@ -75,7 +75,7 @@ extension EdmNames {
     guard hasAliases else { return }
     for place in annotations.indices {
       annotations[place].term = resolve(annotations[place].term)
-      if let value = annotations[place].value { annotations[place].value = resolve(value) }
+      if let value = annotations[place].expression { annotations[place].expression = resolve(value) }
       resolve(&annotations[place].annotations)
     }
   }

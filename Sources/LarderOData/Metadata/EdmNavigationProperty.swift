@@ -1,25 +1,25 @@
 /// A navigation property (CSDL 4.01 §8). One of V1 to V3 is resolved through its association and has the same content.
-public struct EdmNavigationProperty: EdmAnnotatable, Hashable {
+public struct EdmNavigationProperty: EdmAnnotatable, EdmElement, Hashable {
   /// The name, unique in the type.
   public var name: String
   /// The entity type, or a collection of it.
   public var type: EdmTypeReference
   /// Whether there may be no related entity; nil if the document does not say.
-  public var nullable: Bool?
+  package var nullable: Bool?
   /// The path of the navigation property that leads back.
   public var partner: String?
   /// Whether the related entities are contained in this one (CSDL 4.01 §8.4).
   public var containsTarget = false
   /// Properties of this type that repeat those of the related entity.
-  public var referentialConstraints: [EdmReferentialConstraint] = []
+  package var referentialConstraints: [EdmReferentialConstraint] = []
   /// What happens to related entities when this one is deleted.
-  public var onDelete: EdmOnDelete?
+  package var onDelete: EdmOnDelete?
   /// V1 to V3: the association and the direction it is followed in.
-  public var relationship: EdmRelationship?
+  package var relationship: EdmRelationship?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a navigation property.
   package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
@@ -35,19 +35,19 @@ public struct EdmNavigationProperty: EdmAnnotatable, Hashable {
   public var isNullable: Bool { nullable ?? true }
 
   /// The number of entities that the property leads to.
-  public var multiplicity: EdmMultiplicity {
+  package var multiplicity: EdmMultiplicity {
     isCollection ? .many : isNullable ? .zeroOrOne : .one
   }
 }
 
 /// V1 to V3: the association of a navigation property, and its direction.
-public struct EdmRelationship: Sendable, Hashable {
+package struct EdmRelationship: Sendable, Hashable {
   /// The association's qualified name.
-  public var association: String
+  package var association: String
   /// The end that the property starts from.
-  public var fromRole: String
+  package var fromRole: String
   /// The end that the property leads to.
-  public var toRole: String
+  package var toRole: String
 
   /// Creates a relationship.
   package init(association: String, fromRole: String, toRole: String) {
@@ -58,7 +58,7 @@ public struct EdmRelationship: Sendable, Hashable {
 }
 
 /// The number of entities at an end of an association.
-public enum EdmMultiplicity: String, Sendable, Hashable {
+package enum EdmMultiplicity: String, Sendable, Hashable {
   /// At most one.
   case zeroOrOne = "0..1"
   /// Exactly one.
@@ -68,15 +68,15 @@ public enum EdmMultiplicity: String, Sendable, Hashable {
 }
 
 /// A property that has the value of a property of the related entity (CSDL 4.01 §8.5).
-public struct EdmReferentialConstraint: EdmAnnotatable, Hashable {
+package struct EdmReferentialConstraint: EdmAnnotatable, EdmElement, Hashable {
   /// The path of the dependent property, in the type that declares the navigation property.
-  public var property: String
+  package var property: String
   /// The path of the property of the related entity.
-  public var referencedProperty: String
+  package var referencedProperty: String
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a constraint.
   package init(property: String, referencedProperty: String) {
@@ -86,13 +86,13 @@ public struct EdmReferentialConstraint: EdmAnnotatable, Hashable {
 }
 
 /// What happens to related entities on a deletion (CSDL 4.01 §8.6).
-public struct EdmOnDelete: EdmAnnotatable, Hashable {
+package struct EdmOnDelete: EdmAnnotatable, EdmElement, Hashable {
   /// `Cascade`, `None`, `SetNull`, `SetDefault`, or another word in the document.
-  public var action: String
+  package var action: String
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an action.
   package init(action: String) { self.action = action }

@@ -1,5 +1,5 @@
 /// One overload of a function (CSDL 4.01 §12.2); in V3 a function of the model.
-public struct EdmFunction: EdmAnnotatable, Hashable {
+public struct EdmFunction: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema; overloads share it.
@@ -7,9 +7,9 @@ public struct EdmFunction: EdmAnnotatable, Hashable {
   /// Whether the function is bound to its first parameter.
   public var isBound = false
   /// Whether a path can continue from the result.
-  public var isComposable = false
+  package var isComposable = false
   /// Where the returned entities live, as a path that begins with the binding parameter.
-  public var entitySetPath: String?
+  package var entitySetPath: String?
   /// The parameters in their order.
   public var parameters: [EdmParameter] = []
   /// The return type.
@@ -17,7 +17,7 @@ public struct EdmFunction: EdmAnnotatable, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a function.
   package init(namespace: String, name: String) {
@@ -30,7 +30,7 @@ public struct EdmFunction: EdmAnnotatable, Hashable {
 }
 
 /// One overload of an action (CSDL 4.01 §12.1).
-public struct EdmAction: EdmAnnotatable, Hashable {
+public struct EdmAction: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema; overloads share it.
@@ -38,7 +38,7 @@ public struct EdmAction: EdmAnnotatable, Hashable {
   /// Whether the action is bound to its first parameter.
   public var isBound = false
   /// Where the returned entities live, as a path that begins with the binding parameter.
-  public var entitySetPath: String?
+  package var entitySetPath: String?
   /// The parameters in their order.
   public var parameters: [EdmParameter] = []
   /// The return type; nil if the action returns nothing.
@@ -46,7 +46,7 @@ public struct EdmAction: EdmAnnotatable, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an action.
   package init(namespace: String, name: String) {
@@ -59,21 +59,21 @@ public struct EdmAction: EdmAnnotatable, Hashable {
 }
 
 /// A parameter of a function, an action or a V2 function import.
-public struct EdmParameter: EdmAnnotatable, Hashable {
+public struct EdmParameter: EdmAnnotatable, EdmElement, Hashable {
   /// The name.
   public var name: String
   /// The type.
   public var type: EdmTypeReference
   /// Whether null is a value, as the document says it; nil where it says nothing.
-  public var nullable: Bool?
+  package var nullable: Bool?
   /// What narrows the type.
   public var facets = EdmFacets()
   /// V1 to V3: `In`, `Out`, `InOut`.
-  public var mode: String?
+  package var mode: String?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a parameter.
   package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
@@ -87,17 +87,17 @@ public struct EdmParameter: EdmAnnotatable, Hashable {
 }
 
 /// The return type of a function or action (CSDL 4.01 §12.8).
-public struct EdmReturnType: EdmAnnotatable, Hashable {
+public struct EdmReturnType: EdmAnnotatable, EdmElement, Hashable {
   /// The type.
   public var type: EdmTypeReference
   /// Whether the result may be null; nil if the document does not say.
-  public var nullable: Bool?
+  package var nullable: Bool?
   /// What narrows the type.
   public var facets = EdmFacets()
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a return type.
   package init(type: EdmTypeReference, nullable: Bool? = nil) {
@@ -110,27 +110,27 @@ public struct EdmReturnType: EdmAnnotatable, Hashable {
 }
 
 /// A term of a vocabulary (CSDL 4.01 §14.1).
-public struct EdmTerm: EdmAnnotatable, Hashable {
+package struct EdmTerm: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
-  public var namespace: String
+  package var namespace: String
   /// The name in the schema.
-  public var name: String
+  package var name: String
   /// The type of its values.
-  public var type: EdmTypeReference
+  package var type: EdmTypeReference
   /// Whether null is a value, as the document says it; nil where it says nothing.
-  public var nullable: Bool?
+  package var nullable: Bool?
   /// What narrows the type.
-  public var facets = EdmFacets()
+  package var facets = EdmFacets()
   /// The term that this one specialises.
-  public var baseTerm: String?
+  package var baseTerm: String?
   /// The default value of annotations without a value, as written.
-  public var defaultValue: String?
+  package var defaultValue: String?
   /// The kinds of elements that the term may be applied to; empty for all.
-  public var appliesTo: [String] = []
+  package var appliesTo: [String] = []
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a term.
   package init(namespace: String, name: String, type: EdmTypeReference) {
@@ -140,5 +140,5 @@ public struct EdmTerm: EdmAnnotatable, Hashable {
   }
 
   /// The name with its namespace.
-  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+  package var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 }

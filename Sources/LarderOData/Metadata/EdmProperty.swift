@@ -1,25 +1,25 @@
 /// A structural property of an entity or complex type (CSDL 4.01 §7).
-public struct EdmProperty: EdmAnnotatable, Hashable {
+public struct EdmProperty: EdmAnnotatable, EdmElement, Hashable {
   /// The name, unique in the type.
   public var name: String
   /// The type.
   public var type: EdmTypeReference
   /// Whether the value may be null; nil if the document does not say. See ``isNullable``.
-  public var nullable: Bool?
+  package var nullable: Bool?
   /// The facets, which restrict the type.
   public var facets = EdmFacets()
   /// The default value of a new entity, as written.
   public var defaultValue: String?
   /// V1 to V3: whether the value is part of the ETag.
-  public var concurrencyMode: EdmConcurrencyMode?
+  package var concurrencyMode: EdmConcurrencyMode?
   /// V3: how a collection is ordered (`List`, `Bag`).
-  public var collectionKind: String?
+  package var collectionKind: String?
   /// V2 and V3: the places of the value in Atom instead of, or in addition to, the content (`m:FC_…`).
   package var feedMappings: [EdmFeedMapping] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a property.
   package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
@@ -33,7 +33,7 @@ public struct EdmProperty: EdmAnnotatable, Hashable {
 }
 
 /// The V1 to V3 attribute `ConcurrencyMode`.
-public enum EdmConcurrencyMode: String, Sendable, Hashable {
+package enum EdmConcurrencyMode: String, Sendable, Hashable {
   /// The value is not part of the ETag.
   case none = "None"
   /// The value is part of the ETag.

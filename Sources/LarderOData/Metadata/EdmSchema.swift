@@ -1,5 +1,5 @@
 /// A schema: one namespace and its declarations, each kind in the document's order (CSDL 4.01 §5).
-public struct EdmSchema: EdmAnnotatable, Hashable {
+public struct EdmSchema: EdmAnnotatable, EdmElement, Hashable {
   /// The namespace; empty if an invalid document has none.
   public var namespace: String
   /// The short name that can replace the namespace.
@@ -11,25 +11,25 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
   /// Enumeration types.
   public var enumTypes: [EdmEnumType] = []
   /// Type definitions.
-  public var typeDefinitions: [EdmTypeDefinition] = []
+  package var typeDefinitions: [EdmTypeDefinition] = []
   /// Functions; each overload is one element.
   public var functions: [EdmFunction] = []
   /// Actions; each overload is one element.
   public var actions: [EdmAction] = []
   /// Terms.
-  public var terms: [EdmTerm] = []
+  package var terms: [EdmTerm] = []
   /// Entity containers; at most one in V4.
   public var containers: [EdmEntityContainer] = []
   /// V1 to V3: associations.
   package var associations: [EdmAssociation] = []
   /// Annotations written separately from their elements.
-  public var annotationGroups: [EdmAnnotationGroup] = []
+  package var annotationGroups: [EdmAnnotationGroup] = []
   /// V1 to V3: `Using` elements, as includes.
-  public var usings: [EdmInclude] = []
+  package var usings: [EdmInclude] = []
   /// Annotations on the schema itself.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an empty schema.
   package init(namespace: String, alias: String? = nil) {
@@ -43,32 +43,32 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
 }
 
 /// A document that the model references (CSDL 4.01 §3.3). It is not downloaded.
-public struct EdmReference: EdmAnnotatable, Hashable {
+package struct EdmReference: EdmAnnotatable, EdmElement, Hashable {
   /// The document's URI, as written.
-  public var uri: String
+  package var uri: String
   /// The schemas included from the document.
-  public var includes: [EdmInclude] = []
+  package var includes: [EdmInclude] = []
   /// The annotations included from the document.
-  public var includeAnnotations: [EdmIncludeAnnotations] = []
+  package var includeAnnotations: [EdmIncludeAnnotations] = []
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a reference.
   package init(uri: String) { self.uri = uri }
 }
 
 /// A schema included from a referenced document (CSDL 4.01 §4.2).
-public struct EdmInclude: EdmAnnotatable, Hashable {
+package struct EdmInclude: EdmAnnotatable, EdmElement, Hashable {
   /// The schema's namespace.
-  public var namespace: String
+  package var namespace: String
   /// The alias of the namespace in this document.
-  public var alias: String?
+  package var alias: String?
   /// The annotations written inside the element.
-  public var annotations: [EdmAnnotation] = []
+  package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an include.
   package init(namespace: String, alias: String? = nil) {
@@ -78,13 +78,13 @@ public struct EdmInclude: EdmAnnotatable, Hashable {
 }
 
 /// Annotations included from a referenced document (CSDL 4.01 §4.3).
-public struct EdmIncludeAnnotations: Sendable, Hashable {
+package struct EdmIncludeAnnotations: Sendable, Hashable {
   /// The namespace of the terms.
-  public var termNamespace: String
+  package var termNamespace: String
   /// Only annotations with this qualifier.
-  public var qualifier: String?
+  package var qualifier: String?
   /// Only annotations on elements of this namespace.
-  public var targetNamespace: String?
+  package var targetNamespace: String?
 
   /// Creates an include.
   package init(termNamespace: String, qualifier: String? = nil, targetNamespace: String? = nil) {

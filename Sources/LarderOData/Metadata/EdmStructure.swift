@@ -2,21 +2,21 @@
 ///
 /// Built once for each type by ``EdmModel``. Looking a name up costs one dictionary access for each type of the
 /// inheritance chain. Shared, immutable.
-public final class EdmStructure: Sendable {
+package final class EdmStructure: Sendable {
   /// The type's qualified name.
-  public let name: String
+  package let name: String
   /// The base type.
-  public let base: EdmStructure?
+  package let base: EdmStructure?
   /// Whether the type is an entity type.
-  public let isEntityType: Bool
+  package let isEntityType: Bool
   /// Whether instances always have a derived type.
-  public let isAbstract: Bool
+  package let isAbstract: Bool
   /// Whether instances may have undeclared properties, as declared by this type or a base type.
-  public let isOpen: Bool
+  package let isOpen: Bool
   /// Whether entities are media entities, as declared by this type or a base type.
-  public let hasStream: Bool
+  package let hasStream: Bool
   /// The key, declared or inherited; empty if there is none, and for complex types.
-  public let key: [EdmPropertyRef]
+  package let key: [EdmPropertyRef]
 
   package let ownProperties: [EdmProperty]
   package let ownNavigationProperties: [EdmNavigationProperty]
@@ -71,7 +71,7 @@ public final class EdmStructure: Sendable {
   }
 
   /// The property with a name, declared or inherited.
-  public func property(_ name: String) -> EdmProperty? {
+  package func property(_ name: String) -> EdmProperty? {
     var type: EdmStructure? = self
     while let current = type {
       if case .property(let place)? = current.members[name] { return current.ownProperties[place] }
@@ -81,7 +81,7 @@ public final class EdmStructure: Sendable {
   }
 
   /// The navigation property with a name, declared or inherited.
-  public func navigationProperty(_ name: String) -> EdmNavigationProperty? {
+  package func navigationProperty(_ name: String) -> EdmNavigationProperty? {
     var type: EdmStructure? = self
     while let current = type {
       if case .navigationProperty(let place)? = current.members[name] {
@@ -93,16 +93,16 @@ public final class EdmStructure: Sendable {
   }
 
   /// All properties, beginning with those of the root base type.
-  public var properties: [EdmProperty] { chain.flatMap(\.ownProperties) }
+  package var properties: [EdmProperty] { chain.flatMap(\.ownProperties) }
 
   /// All navigation properties, beginning with those of the root base type.
-  public var navigationProperties: [EdmNavigationProperty] { chain.flatMap(\.ownNavigationProperties) }
+  package var navigationProperties: [EdmNavigationProperty] { chain.flatMap(\.ownNavigationProperties) }
 
   /// V2 and V3: all mappings to Atom, beginning with those of the root base type.
   package var feedMappings: [EdmFeedMapping] { chain.flatMap(\.ownFeedMappings) }
 
   /// The type and its base types, beginning with the root base type.
-  public var chain: [EdmStructure] {
+  package var chain: [EdmStructure] {
     var chain: [EdmStructure] = []
     var type: EdmStructure? = self
     while let current = type {

@@ -1,9 +1,11 @@
 /// An entity type or a complex type, as declared. ``EdmStructure`` also contains the inherited members.
-public protocol EdmStructuredType: EdmAnnotatable {
+package protocol EdmStructuredType: EdmElement {
   /// The schema's namespace.
   var namespace: String { get }
   /// The name in the schema.
   var name: String { get }
+  /// The name with its namespace.
+  var qualifiedName: String { get }
   /// The qualified name of the base type.
   var baseType: String? { get }
   /// Whether no instance has exactly this type.
@@ -16,13 +18,8 @@ public protocol EdmStructuredType: EdmAnnotatable {
   var navigationProperties: [EdmNavigationProperty] { get }
 }
 
-extension EdmStructuredType {
-  /// The name with its namespace.
-  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
-}
-
 /// An entity type (CSDL 4.01 §6).
-public struct EdmEntityType: EdmStructuredType, Hashable {
+public struct EdmEntityType: EdmAnnotatable, EdmStructuredType, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema.
@@ -46,7 +43,7 @@ public struct EdmEntityType: EdmStructuredType, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates an entity type.
   package init(namespace: String, name: String, baseType: String? = nil) {
@@ -54,10 +51,13 @@ public struct EdmEntityType: EdmStructuredType, Hashable {
     self.name = name
     self.baseType = baseType
   }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 }
 
 /// A complex type (CSDL 4.01 §9).
-public struct EdmComplexType: EdmStructuredType, Hashable {
+public struct EdmComplexType: EdmAnnotatable, EdmStructuredType, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema.
@@ -75,7 +75,7 @@ public struct EdmComplexType: EdmStructuredType, Hashable {
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
-  public var foreignAttributes: [EdmForeignAttribute] = []
+  package var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Creates a complex type.
   package init(namespace: String, name: String, baseType: String? = nil) {
@@ -83,6 +83,9 @@ public struct EdmComplexType: EdmStructuredType, Hashable {
     self.name = name
     self.baseType = baseType
   }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 }
 
 /// One part of a key (CSDL 4.01 §6.5).
@@ -90,7 +93,7 @@ public struct EdmPropertyRef: Sendable, Hashable {
   /// The property's path; steps through complex or navigation properties are joined by `/`.
   public var path: String
   /// The name in key predicates, if the path has several steps.
-  public var alias: String?
+  package var alias: String?
 
   /// Creates a reference.
   package init(path: String, alias: String? = nil) {

@@ -103,13 +103,13 @@ public struct EdmFacets: Sendable, Hashable {
   /// means variable, and is stored as `.variable`.
   public var scale: EdmScale?
   /// False if a string is ASCII only. If omitted, it is true.
-  public var isUnicode: Bool?
+  package var isUnicode: Bool?
   /// The spatial reference. If omitted, it is 4326 for geography and 0 for geometry.
-  public var srid: EdmSRID?
+  package var srid: EdmSRID?
   /// Whether every value has the maximum length (V1 to V3).
-  public var isFixedLength: Bool?
+  package var isFixedLength: Bool?
   /// The order that the service sorts strings in (V1 to V3).
-  public var collation: String?
+  package var collation: String?
 
   /// Creates empty facets.
   package init() {}
@@ -134,7 +134,7 @@ public enum EdmScale: Sendable, Hashable {
 }
 
 /// The facet `SRID` (CSDL 4.01 §7.2.6).
-public enum EdmSRID: Sendable, Hashable {
+package enum EdmSRID: Sendable, Hashable {
   /// An EPSG code.
   case reference(Int)
   /// Each value has its own.

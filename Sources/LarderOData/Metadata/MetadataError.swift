@@ -89,7 +89,7 @@ public struct MetadataLimits: Sendable, Hashable {
 /// A problem in a document that did not prevent reading it.
 public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
   /// The kinds of problems.
-  public enum Kind: String, Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable {
     /// An element that CSDL does not allow here; it and its content were skipped.
     case unknownElement
     /// An element of another namespace; skipped.
@@ -116,7 +116,7 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The kind of problem.
-  public var kind: Kind
+  package var kind: Kind
   /// What was found, in one sentence.
   public var message: String
   /// The position of the problem.

@@ -16,7 +16,7 @@ public struct ODataDelta: Sendable, Hashable {
   }
 
   /// The context URL; nil if the payload has none.
-  public var context: String?
+  package var context: String?
   /// The changes in their order.
   public var items: [Item]
   /// The number of changes on all pages, if the payload contains it.
@@ -29,7 +29,7 @@ public struct ODataDelta: Sendable, Hashable {
   public var annotations: [ODataAnnotation]
 
   /// Creates a delta with the given changes.
-  public init(
+  package init(
     items: [Item] = [], count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil, context: String? = nil
   ) {
     self.items = items
@@ -53,7 +53,7 @@ public struct ODataDeltaLink: Sendable, Hashable {
   public var annotations: [ODataAnnotation]
 
   /// Creates a link.
-  public init(source: String, relationship: String, target: String?, annotations: [ODataAnnotation] = []) {
+  package init(source: String, relationship: String, target: String?, annotations: [ODataAnnotation] = []) {
     self.source = source
     self.relationship = relationship
     self.target = target

@@ -31,7 +31,7 @@ public struct ODataEntity: Sendable, Hashable {
   /// tombstone).
   public var removal: ODataRemoval?
   /// The context URL of the entity itself; nil if it has none of its own.
-  public var context: String?
+  package var context: String?
 
   /// Creates an entity with the given properties.
   public init(
@@ -68,7 +68,7 @@ public struct ODataMediaLink: Sendable, Hashable {
   public var content: ODataValue?
 
   /// Creates a link.
-  public init(
+  package init(
     readLink: String? = nil, editLink: String? = nil, contentType: String? = nil, etag: String? = nil,
     content: ODataValue? = nil
   ) {
@@ -88,7 +88,7 @@ public struct ODataStreamProperty: Sendable, Hashable {
   public var link: ODataMediaLink
 
   /// Creates a stream property.
-  public init(name: String, link: ODataMediaLink) {
+  package init(name: String, link: ODataMediaLink) {
     self.name = name
     self.link = link
   }
@@ -120,7 +120,7 @@ public struct ODataOperation: Sendable, Hashable {
   public var annotations: [ODataAnnotation]
 
   /// Creates an operation.
-  public init(kind: Kind, name: String, title: String? = nil, target: String? = nil) {
+  package init(kind: Kind, name: String, title: String? = nil, target: String? = nil) {
     self.kind = kind
     self.name = name
     self.title = title

@@ -1,7 +1,7 @@
 /// A collection of entities, or one page of it (OData JSON Format 4.01 §12; V2 `results`, Atom feed).
 public struct ODataEntityCollection: Sendable, Hashable {
   /// The context URL; nil where the payload has none.
-  public var context: String?
+  package var context: String?
   /// The entities of this page, in their order.
   public var entities: [ODataEntity]
   /// The number of entities on all pages, if the request asked for it (`$count=true`, `$inlinecount=allpages`).
@@ -49,7 +49,7 @@ public struct ODataReference: Sendable, Hashable {
 /// References to the entities of a collection, or one page of them.
 public struct ODataReferenceCollection: Sendable, Hashable {
   /// The context URL; nil where the payload has none.
-  public var context: String?
+  package var context: String?
   /// The references of this page, in their order.
   public var references: [ODataReference]
   /// The number of references on all pages.
@@ -60,7 +60,7 @@ public struct ODataReferenceCollection: Sendable, Hashable {
   public var annotations: [ODataAnnotation]
 
   /// Creates a collection of the given references.
-  public init(
+  package init(
     references: [ODataReference] = [], count: Int64? = nil, nextLink: String? = nil, context: String? = nil,
     annotations: [ODataAnnotation] = []
   ) {

@@ -73,7 +73,7 @@ public struct ODataPropertyPayload: Sendable, Hashable {
   /// The qualified type name from the payload or its context, including `Collection(…)`; nil if neither contains it.
   public var typeName: String?
   /// The context URL; nil if the payload has none.
-  public var context: String?
+  package var context: String?
   /// The number of values on all pages.
   public var count: Int64?
   /// The next page of a collection.
@@ -82,7 +82,7 @@ public struct ODataPropertyPayload: Sendable, Hashable {
   public var annotations: [ODataAnnotation]
 
   /// Creates a payload of a value.
-  public init(name: String? = nil, value: ODataValue, typeName: String? = nil, context: String? = nil) {
+  package init(name: String? = nil, value: ODataValue, typeName: String? = nil, context: String? = nil) {
     self.name = name
     self.value = value
     self.typeName = typeName

@@ -38,7 +38,7 @@ public struct ODataServiceDocument: Sendable, Hashable {
   }
 
   /// The context URL; nil if the payload has none.
-  public var context: String?
+  package var context: String?
   /// The elements in their order.
   public var elements: [Element]
   /// Instance annotations on the document.

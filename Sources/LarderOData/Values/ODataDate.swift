@@ -16,7 +16,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
   public var day: Int { Int(storedDay) }
 
   /// The largest year; its negative is the smallest.
-  public static let maximumYear = 999_999_999
+  package static let maximumYear = 999_999_999
 
   /// Creates a date; nil if there is no such day.
   public init?(year: Int, month: Int, day: Int) {
@@ -66,12 +66,12 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
 
 extension ODataDate {
   /// Days since 1970-01-01, negative before.
-  public var daysSince1970: Int64 {
+  package var daysSince1970: Int64 {
     GregorianCalendar.daysSince1970(year: Int(storedYear), month: Int(storedMonth), day: Int(storedDay))
   }
 
   /// The date that is the given number of days after 1970-01-01; nil beyond the range of years.
-  public init?(daysSince1970 days: Int64) {
+  package init?(daysSince1970 days: Int64) {
     guard days.magnitude < 366_000_000_000 else { return nil }
     let date = GregorianCalendar.date(daysSince1970: days)
     self.init(year: date.year, month: date.month, day: date.day)

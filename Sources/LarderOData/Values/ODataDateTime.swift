@@ -24,7 +24,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Whether the fraction has digits after the picoseconds, which only services outside the standard write. They are
   /// kept, compared and printed, but are not in ``time``.
-  public var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
+  package var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
 
   /// Creates a timestamp from a date and a time.
   public init(date: ODataDate, time: ODataTimeOfDay = .midnight) {
@@ -78,21 +78,21 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
   }
 
   /// The timestamp that is the given number of milliseconds after 1970-01-01T00:00:00; nil beyond the range of years.
-  public init?(millisecondsSince1970 milliseconds: Int64) {
+  package init?(millisecondsSince1970 milliseconds: Int64) {
     let rest = milliseconds % 1000
     let seconds = milliseconds / 1000 - (rest < 0 ? 1 : 0)
     self.init(secondsSince1970: seconds, picosecond: UInt64(rest < 0 ? rest + 1000 : rest) * 1_000_000_000)
   }
 
   /// Whole milliseconds since 1970-01-01T00:00:00; nil if a part of a millisecond would be lost, as in a leap second.
-  public var millisecondsSince1970: Int64? {
+  package var millisecondsSince1970: Int64? {
     guard time.second < 60, time.picosecond % 1_000_000_000 == 0, further.isEmpty else { return nil }
     return secondsSince1970 * 1000 + Int64(time.picosecond / 1_000_000_000)
   }
 
   /// Ticks of 100 ns since 0001-01-01T00:00:00, the unit of V2; nil if a part of a tick would be lost, in a leap
   /// second, and outside the years 1 to 9999.
-  public var ticks: Int64? {
+  package var ticks: Int64? {
     guard (1...9999).contains(date.year), time.second < 60, time.picosecond % 100_000 == 0, further.isEmpty
     else { return nil }
     return (secondsSince1970 + 62_135_596_800) * 10_000_000 + Int64(time.picosecond / 100_000)

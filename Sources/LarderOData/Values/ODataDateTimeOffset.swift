@@ -61,7 +61,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
   public var description: String { String(writing: write) }
 
   /// Seconds from 1970-01-01T00:00:00Z to the timestamp; a leap second counts as the second before it.
-  public var secondsSince1970: Int64 {
+  package var secondsSince1970: Int64 {
     ODataDateTime(date: date, time: time).secondsSince1970 - Int64(storedOffset) * 60
   }
 
@@ -70,7 +70,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
 
   /// The timestamp that is the given number of seconds after 1970-01-01T00:00:00Z, with that offset; nil beyond the
   /// range.
-  public init?(secondsSince1970 seconds: Int64, picosecond: UInt64 = 0, offsetMinutes: Int = 0) {
+  package init?(secondsSince1970 seconds: Int64, picosecond: UInt64 = 0, offsetMinutes: Int = 0) {
     let (shifted, overflow) = seconds.addingReportingOverflow(
       Int64(clamping: offsetMinutes).multipliedReportingOverflow(by: 60).partialValue)
     guard offsetMinutes.magnitude < 1440, !overflow,
@@ -98,7 +98,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
   private var instant: (Int64, UInt64) { (secondsSince1970, time.picosecondOfSecond) }
 
   /// True if point in time, local time and offset are all equal.
-  public func isIdentical(to other: ODataDateTimeOffset) -> Bool {
+  package func isIdentical(to other: ODataDateTimeOffset) -> Bool {
     date == other.date && time == other.time && storedOffset == other.storedOffset
   }
 

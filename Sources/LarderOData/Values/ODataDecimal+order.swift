@@ -98,7 +98,7 @@ extension ODataDecimal: Comparable, Hashable {
   ///
   /// Shape: the class (1 to 6), then for numbers other than zero the leading exponent (4 bytes), the digits two by two,
   /// and an end mark; for negative numbers all of these inverted. A database can compare such keys exactly.
-  public var sortKey: [UInt8] {
+  package var sortKey: [UInt8] {
     let rank = rank
     var key = [rank]
     guard rank == 2 || rank == 4 else { return key }

@@ -80,7 +80,7 @@ extension ODataDecimal: CustomStringConvertible {
   public var description: String { String(writing: write) }
 
   /// Exponent notation with one digit before the point: `-1.250E+1`.
-  public var exponentDescription: String {
+  package var exponentDescription: String {
     var bytes: [UInt8] = []
     if !writeSpecial(into: &bytes) { writeExponentForm(digits, into: &bytes) }
     return String(decoding: bytes, as: UTF8.self)

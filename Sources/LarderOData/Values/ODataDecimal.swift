@@ -37,9 +37,9 @@ public struct ODataDecimal: Sendable {
   let storage: Storage
 
   /// The most digits that are accepted, without leading zeros.
-  public static let maximumDigits = 65_536
+  package static let maximumDigits = 65_536
   /// The largest exponent of ten that is accepted; its negative is the smallest.
-  public static let maximumExponent = 999_999_999
+  package static let maximumExponent = 999_999_999
 
   /// Not a number.
   public static let nan = ODataDecimal(storage: .nan)
@@ -96,10 +96,10 @@ public struct ODataDecimal: Sendable {
 
   /// The number of digits after the decimal point as written: 2 for `1.50`; negative for `1e3`; 0 if the number is not
   /// finite.
-  public var scale: Int { -Int(exponent) }
+  package var scale: Int { -Int(exponent) }
 
   /// The number of digits as written, without leading zeros; 1 for zero.
-  public var digitCount: Int {
+  package var digitCount: Int {
     switch storage {
     case .small(let significand, _): ODataDecimal.digitCount(significand.magnitude)
     case .big(let big): big.digits.count

@@ -39,7 +39,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Whether the duration has digits after its picoseconds. They are kept, compared and printed; conversions to other
   /// types and arithmetic ignore them.
-  public var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
+  package var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
 
   /// Creates a duration; nil if the signs differ or the picoseconds reach a second.
   public init?(seconds: Int64, picoseconds: Int64 = 0) {

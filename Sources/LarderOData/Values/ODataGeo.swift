@@ -54,7 +54,7 @@ public struct ODataGeo: Sendable, Hashable {
   public var shape: Shape
 
   /// The depth to which collections may nest when read.
-  public static let maximumDepth = 32
+  package static let maximumDepth = 32
 
   /// Creates a value.
   public init(_ space: Space, srid: Int? = nil, shape: Shape) {
@@ -80,7 +80,7 @@ public struct ODataGeo: Sendable, Hashable {
 
 extension EdmPrimitiveType {
   /// The coordinate space of a geo type, including the abstract ones; nil for other types.
-  public var geoSpace: ODataGeo.Space? {
+  package var geoSpace: ODataGeo.Space? {
     if rawValue.hasPrefix("Geography") { return .geography }
     return rawValue.hasPrefix("Geometry") ? .geometry : nil
   }

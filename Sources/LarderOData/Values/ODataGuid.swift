@@ -3,12 +3,12 @@
 /// `Edm.Guid`: 128 bits, printed in lower case with hyphens.
 public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The first 16 hexadecimal digits.
-  public let high: UInt64
+  package let high: UInt64
   /// The last 16 hexadecimal digits.
-  public let low: UInt64
+  package let low: UInt64
 
   /// Creates a GUID from its two halves.
-  public init(high: UInt64, low: UInt64) {
+  package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }

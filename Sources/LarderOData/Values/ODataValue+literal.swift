@@ -12,7 +12,7 @@ extension ODataValue {
   ///     older versions.
   /// - Throws: ``ODataValueError`` for types that the dialect does not have, and for complex values and collections in
   ///   the dialect of V1 to V3; in V4 they are JSON, which must be the value of a parameter alias.
-  public func literal(
+  package func literal(
     dialect: ODataDialect, enumerationType: String? = nil
   ) throws(ODataValueError) -> String {
     switch self {
@@ -29,7 +29,7 @@ extension ODataValue {
   }
 
   /// The literal, percent-encoded for a path segment or a query option.
-  public func urlLiteral(
+  package func urlLiteral(
     dialect: ODataDialect, enumerationType: String? = nil
   ) throws(ODataValueError) -> String {
     PercentEncoding.encode(try literal(dialect: dialect, enumerationType: enumerationType))

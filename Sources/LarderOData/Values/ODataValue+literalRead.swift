@@ -3,7 +3,7 @@ extension ODataValue {
   ///
   /// `null` is a value of every type. The parts that 4.01 omits (the words before `'PT5M'` and `'Zm9v'`) and that V2
   /// makes optional (`L`, `M`, `d`, `f`) may be present or absent.
-  public init(literal text: String, type: EdmPrimitiveType, dialect: ODataDialect) throws(ODataValueError) {
+  package init(literal text: String, type: EdmPrimitiveType, dialect: ODataDialect) throws(ODataValueError) {
     self = try ODataValue.withBytes(of: text, type: type) { bytes throws(ODataValueError.Problem) in
       let literal = LiteralForm(bytes)
       if literal.prefix.isEmpty, literal.quoted == nil, ByteCursor(bytes).isRest("null") { return .null }
@@ -16,7 +16,7 @@ extension ODataValue {
   /// Whole numbers become the smallest of Int32, Int64 and Decimal that holds them. In V4, other numbers become
   /// Decimal, which loses nothing; in V2 the suffix determines the type, and a number without one is Double. A quoted
   /// text is a string; with a qualified name before it, it is an enumeration's members.
-  public init(literal text: String, dialect: ODataDialect) throws(ODataValueError) {
+  package init(literal text: String, dialect: ODataDialect) throws(ODataValueError) {
     self = try ODataValue.withBytes(of: text, type: nil) { bytes throws(ODataValueError.Problem) in
       let literal = LiteralForm(bytes)
       guard literal.quoted != nil else { return try ODataValue(bare: bytes, dialect: dialect) }
@@ -29,7 +29,7 @@ extension ODataValue {
   }
 
   /// Reads `Ns.Color'Red,Blue'` or `'Red,Blue'`: the type's name, if it is written, and the members.
-  public static func enumeration(
+  package static func enumeration(
     literal text: String
   ) throws(ODataValueError) -> (typeName: String?, members: String) {
     try withBytes(of: text, type: nil) { bytes throws(ODataValueError.Problem) in

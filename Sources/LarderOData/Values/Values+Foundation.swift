@@ -8,9 +8,9 @@
 extension Date {
   /// Converts a timestamp; it is rounded to what a `Double` of seconds holds (better than a microsecond for this
   /// century).
-  public init(_ moment: ODataDateTimeOffset) {
+  public init(_ timestamp: ODataDateTimeOffset) {
     self.init(
-      timeIntervalSince1970: Double(moment.secondsSince1970) + Double(moment.time.picosecondOfSecond) / 1e12)
+      timeIntervalSince1970: Double(timestamp.secondsSince1970) + Double(timestamp.time.picosecondOfSecond) / 1e12)
   }
 
   /// Converts a timestamp, read as UTC; it is rounded to what a `Double` of seconds holds.

@@ -12,10 +12,10 @@ enum AnnotationGrammar {
       annotation.foreignAttributes = element.rest(reading)
       return typeAnnotation(annotation, deliver: deliver)
     }
-    annotation.value = attributeValue(&element)
+    annotation.expression = attributeValue(&element)
     annotation.foreignAttributes = element.rest(reading)
     return ElementFrame(element.name, term, annotation) { element, frame, reading in
-      single(frame.element.value, &element, reading) { frame.element.value = $0 }
+      single(frame.element.expression, &element, reading) { frame.element.expression = $0 }
     } deliver: {
       deliver($0)
     }
@@ -31,7 +31,7 @@ enum AnnotationGrammar {
       return propertyValue(&element, reading) { values.append($0) }
     } deliver: { annotation in
       var annotation = annotation
-      annotation.value = .record(type: annotation.term, values)
+      annotation.expression = .record(type: annotation.term, values)
       deliver(annotation)
     }
   }

@@ -101,7 +101,7 @@ final class ElementFrame<Element: EdmAnnotatable>: CSDLFrame {
       }
       return TextFrame(element.name) { text in
         let value = EdmExpression.constant(.string, text.trimmed)
-        self.element.annotations.append(EdmAnnotation(term: term, value: value))
+        self.element.annotations.append(EdmAnnotation(term: term, expression: value))
       }
     }
   }

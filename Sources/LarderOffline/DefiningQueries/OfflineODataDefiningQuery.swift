@@ -48,14 +48,14 @@ public struct OfflineODataDefiningQueryStatus: Sendable, Hashable {
   /// The date of the last download; nil if there was none.
   public var lastDownload: Date?
   /// The strategy of the last download; nil if there was none.
-  public var lastWay: OfflineODataDownloadStrategy?
+  package var lastWay: OfflineODataDownloadStrategy?
   /// Whether the next download follows a delta link.
   public var hasDeltaLink: Bool
   /// Whether an interrupted download can be resumed at its page, or the query was never downloaded.
   public var hasPendingDownload: Bool
   /// The number of inline links since the last whole read that contradict the columns of their referential constraint,
   /// by set and navigation property (`SalesOrder/to_Item`). The store joins such entities by the columns.
-  public var contradictedLinks: [String: Int64] = [:]
+  package var contradictedLinks: [String: Int64] = [:]
 }
 
 /// The strategies by which a defining query is updated.

@@ -16,7 +16,7 @@ extension OfflineODataError {
     case let error as ODataSyntaxError: self.init(error)
     case let error as ODataBindingError: self.init(error)
     case let error as PayloadError:
-      self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedAnswer, cause: error)
+      self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedResponse, cause: error)
     case let error as MetadataError: self.init(.malformedMetadata, cause: error)
     case let error as DecodingError: self.init(error)
     default: self.init(.internalFailure, cause: error)
@@ -47,13 +47,14 @@ extension OfflineODataError {
   /// Converts an error of the conversation with the service.
   init(_ error: ODataServiceError) {
     switch error.category {
-    case .communication(let below): self.init(Self.name(below), error.place(below.description))
+    case .communication(let below):
+      self.init(Self.name(below), error.url == nil ? below.description : error.description)
     case .http(let status, _):
       self.init(Self.name(status: status), error.descriptionWithOptions + (error.words.map { ": " + $0 } ?? ""))
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
     case .invalidRequest: self.init(.requestRefused, cause: error)
-    case .malformedAnswer:
-      self.init(error.operation == "metadata" ? .malformedMetadata : .malformedAnswer, cause: error)
+    case .malformedResponse:
+      self.init(error.operation == "metadata" ? .malformedMetadata : .malformedResponse, cause: error)
     case .notSupported: self.init(.unsupportedByService, cause: error)
     case .cancelled: self.init(.cancelled)
     case .notProcessed: self.init(.requestRefused, cause: error)
@@ -75,7 +76,7 @@ extension OfflineODataError {
     case .connectionLost: .connectionLost
     case .cancelled: .cancelled
     case .notSupported: .unsupportedByService
-    case .protocolViolation, .bodyTooLarge: .malformedAnswer
+    case .protocolViolation, .bodyTooLarge: .malformedResponse
     case .invalidRequest, .tooManyRedirects, .redirectRefused, .bodyConsumed, .suspended, .other: .transportFailed
     }
   }
@@ -99,7 +100,7 @@ extension OfflineODataError {
     }
     if error.isOfFunction {
       // The arguments are those of the query; the file is not at fault.
-      self.init(.invalidQuestion, error.message)
+      self.init(.invalidQuery, error.message)
       return
     }
     if error.isOfLimits {
@@ -166,13 +167,5 @@ extension OfflineODataError {
   /// An error for a name that a type does not have.
   static func unknown(_ name: String, of type: EdmStructure) -> OfflineODataError {
     unknown(name, of: type.name, among: type.properties.map(\.name) + type.navigationProperties.map(\.name))
-  }
-}
-
-extension ODataServiceError {
-  /// A description of the error with the operation and its URL without the query.
-  fileprivate func place(_ description: String) -> String {
-    guard let url else { return description }
-    return "\(operation) (\(url.prefix { $0 != "?" && $0 != "#" })): \(description)"
   }
 }

@@ -144,6 +144,15 @@ extension OfflineODataError {
     sharedCategory == .offline || sharedCategory == .timeout || name == .serviceUnavailable
   }
 
+  /// The request to the service that failed; nil if there was none.
+  ///
+  /// The URL contains neither credentials nor values of query options that may be data. The status is nil if no
+  /// response was received.
+  public var exchange: ErrorExchange? {
+    // A case has room for a number and a message only, so the exchange is a part of the message.
+    ErrorExchange(in: errorMessage)
+  }
+
   /// The category of all errors of the package.
   private var sharedCategory: ErrorIdentity.Category {
     switch name {

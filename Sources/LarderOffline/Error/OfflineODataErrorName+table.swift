@@ -50,7 +50,7 @@ extension OfflineODataErrorName {
     ),
     (.invalidDefiningQuery, Entry(.invalidInput, "The text is not a valid defining query.")),
     (.invalidServiceRoot, Entry(.invalidInput, "The service root is not an http or https URL.")),
-    (.invalidQuestion, Entry(.invalidInput, "The query cannot be computed.")),
+    (.invalidQuery, Entry(.invalidInput, "The query cannot be computed.")),
     (
       .undecodableType,
       Entry(
@@ -232,7 +232,7 @@ extension OfflineODataErrorName {
     (.requestRefused, Entry(.serverSideError, "The service rejected the request.", "Check the address and the query.")),
     (.serviceFailed, Entry(.serverSideError, "The service failed.", "Try again later.")),
     (
-      .malformedAnswer,
+      .malformedResponse,
       Entry(
         .serverSideError, "The service's response cannot be read.",
         "Check that the address is the service's, and not that of a sign-in page.")

@@ -40,7 +40,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   /// A service root that is not an http or https URL.
   case invalidServiceRoot = 1014
   /// A query that fits the model but cannot be computed: a division by zero, an invalid pattern.
-  case invalidQuestion = 1015
+  case invalidQuery = 1015
   /// A Swift type that cannot be decoded from the result.
   case undecodableType = 1016
   /// A property that the entity's type does not declare.
@@ -154,7 +154,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   /// The service failed.
   case serviceFailed = 6002
   /// The response cannot be read.
-  case malformedAnswer = 6003
+  case malformedResponse = 6003
   /// The metadata cannot be read.
   case malformedMetadata = 6004
   /// A link in a response points outside the service.

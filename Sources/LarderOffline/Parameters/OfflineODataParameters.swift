@@ -60,7 +60,7 @@ public struct OfflineODataParameters: Sendable {
   /// because the pages of one read would be from times too far apart. The default is one day.
   public var maximumStagingAge: Duration
   /// The maximum number of rows in a result, which then has a next link; nil returns all rows.
-  public var answerPageSize: Int?
+  public var resultPageSize: Int?
   /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update, and a
   /// create and its delete cancel each other.
   public var combinesChanges: Bool
@@ -78,7 +78,7 @@ public struct OfflineODataParameters: Sendable {
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .refuse,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
-    parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
+    parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), resultPageSize: Int? = nil,
     combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
@@ -97,7 +97,7 @@ public struct OfflineODataParameters: Sendable {
     self.indexes = indexes
     self.parallelQueries = parallelQueries
     self.maximumStagingAge = maximumStagingAge
-    self.answerPageSize = answerPageSize
+    self.resultPageSize = resultPageSize
     self.combinesChanges = combinesChanges
     self.onDiagnostic = onDiagnostic
   }
@@ -146,8 +146,8 @@ public struct OfflineODataParameters: Sendable {
     func refuse(_ detail: String) -> OfflineODataError { OfflineODataError(.invalidParameter, detail) }
     if let currentUser, currentUser.isEmpty { throw refuse("currentUser is empty; use nil for a store without a user") }
     if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize); it must be 1 or more") }
-    if let answerPageSize, answerPageSize < 1 {
-      throw refuse("answerPageSize is \(answerPageSize); it must be 1 or more")
+    if let resultPageSize, resultPageSize < 1 {
+      throw refuse("resultPageSize is \(resultPageSize); it must be 1 or more")
     }
     if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout); it must be greater than 0") }
     if maximumStagingAge < .zero { throw refuse("maximumStagingAge is \(maximumStagingAge); it must not be negative") }

@@ -1,4 +1,4 @@
-public import LarderOData
+package import LarderOData
 
 // Changes that the service rejected: retry, discard, and details of conflicts.
 //
@@ -7,7 +7,7 @@ public import LarderOData
 extension OfflineODataProvider {
   /// The model of the store's own entity sets: `ErrorArchive`, `RequestQueue` and `EventLog`. If the service has an
   /// entity set with one of these names, the service's takes precedence.
-  public static var ownModel: EdmModel { StoreModel.current.model }
+  package static var ownModel: EdmModel { StoreModel.current.model }
 
   /// Puts a request of the error archive back into the queue, with the requests that are held because of it. The next
   /// upload sends them.

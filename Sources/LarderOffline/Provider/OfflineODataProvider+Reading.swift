@@ -48,7 +48,7 @@ extension OfflineODataProvider {
   }
 
   /// Runs a query and decodes its result as a type of the application: an array for a collection, a `Decodable` type
-  /// for one entity. Returns nil if the entity does not exist. The result is complete, whatever `answerPageSize` is.
+  /// for one entity. Returns nil if the entity does not exist. The result is complete, whatever `resultPageSize` is.
   ///
   /// Values are decoded by their declared types: numbers from numbers (including those that V2 sends as text), `Date`
   /// from dates, `Bool` from booleans; text is never decoded as a number or a date. A `String` is the text as the
@@ -155,9 +155,9 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     try await store.prepare(text, OfflineODataResultOptions(localRowsOnly: localRowsOnly))
     return try await store.read { snapshot in
-      let question = try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly))
-      try question.plan.check(snapshot.connection)
-      var explanation = OfflineODataExplanation(try Explanation(question.plan, on: snapshot.connection))
+      let query = try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly))
+      try query.plan.check(snapshot.connection)
+      var explanation = OfflineODataExplanation(try Explanation(query.plan, on: snapshot.connection))
       explanation.isOfLocalRowsOnly = localRowsOnly
       return explanation
     }

@@ -38,13 +38,13 @@ extension OfflineODataProvider {
     _ execution: ODataRequestExecution, on store: Result<OpenStore, OfflineODataError>, in turn: RequestTurns.Turn
   ) async {
     do throws(OfflineODataError) {
-      let answer = try await turn.take { () async throws(OfflineODataError) -> ODataResponse? in
+      let response = try await turn.take { () async throws(OfflineODataError) -> ODataResponse? in
         let store = try store.get()
-        return execution.isCancelled ? nil : try await store.answer(execution.request)
+        return execution.isCancelled ? nil : try await store.response(to: execution.request)
       }
       // The turn has ended, so a listener may send a request to the store and wait for the response.
-      guard let answer = answer ?? nil else { throw OfflineODataError(.cancelled) }
-      execution.receive(serverResponse: answer)
+      guard let response = response ?? nil else { throw OfflineODataError(.cancelled) }
+      execution.receive(serverResponse: response)
       execution.finish()
     } catch { execution.fail(error) }
   }
@@ -61,9 +61,9 @@ extension OfflineODataProvider {
     let store = try openStore()
     let turn = turns.enter(request.claim)
     return try blocking {
-      let answer = try await turn.take { () async throws(OfflineODataError) in try await store.answer(request) }
-      guard let answer else { throw OfflineODataError(.cancelled) }
-      return answer
+      let response = try await turn.take { () async throws(OfflineODataError) in try await store.response(to: request) }
+      guard let response else { throw OfflineODataError(.cancelled) }
+      return response
     }
   }
 }
@@ -81,17 +81,17 @@ extension ODataRequest {
 
 extension OpenStore {
   /// The response to a request.
-  func answer(_ request: ODataRequest) async throws(OfflineODataError) -> ODataResponse {
+  func response(to request: ODataRequest) async throws(OfflineODataError) -> ODataResponse {
     switch request {
-    case .single(let single): return .single(try await answer(single))
-    case .batch(let batch): return .batch(try await answer(batch))
+    case .single(let single): return .single(try await response(to: single))
+    case .batch(let batch): return .batch(try await response(to: batch))
     }
   }
 
   /// Runs the parts of a batch one by one. A part that fails does not affect the others, as at a service that continues
   /// on errors. If the request sets `continuesOnError` to false, the parts after a failure are not run. A change set is
   /// one transaction, here and in the upload.
-  private func answer(_ batch: ODataBatchRequest) async throws(OfflineODataError) -> ODataBatchResponse {
+  private func response(to batch: ODataBatchRequest) async throws(OfflineODataError) -> ODataBatchResponse {
     var slots: [ODataBatchResponse.Slot?] = []
     for item in batch.items {
       guard let first = item.requests.first else {
@@ -101,7 +101,7 @@ extension OpenStore {
         slots.append(.failure(ODataServiceError(.notProcessed, operation: first.operationName)))
         continue
       }
-      do throws(OfflineODataError) { slots.append(try await answer(item)) } catch {
+      do throws(OfflineODataError) { slots.append(try await response(to: item)) } catch {
         // An error that ends the store or the task also ends the batch.
         guard !error.isCancelled, error.name != .storeNotOpen, error.name != .storeSuspended else { throw error }
         slots.append(.failure(error.asPart(first, url: try? root.absolute(first.path))))
@@ -110,10 +110,10 @@ extension OpenStore {
     return ODataBatchResponse(httpStatus: 200, slots: slots)
   }
 
-  private func answer(_ item: ODataBatchRequest.Item) async throws(OfflineODataError) -> ODataBatchResponse.Slot {
+  private func response(to item: ODataBatchRequest.Item) async throws(OfflineODataError) -> ODataBatchResponse.Slot {
     switch item {
     case .single(let single):
-      var response = try await answer(single)
+      var response = try await response(to: single)
       response.contentID = single.contentID
       return .response(response)
     case .changeSet(let requests):
@@ -125,17 +125,17 @@ extension OpenStore {
     }
   }
 
-  private func answer(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+  private func response(to request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
     switch request.operation {
-    case .read, .invokeFunction: return try await answerRead(request)
-    case .readMedia: return try await answerMedia(request)
+    case .read, .invokeFunction: return try await readResponse(to: request)
+    case .readMedia: return try await mediaResponse(to: request)
     default:
       if let set = storeSet(of: request.path) { return try await change(request, of: set) }
       return try await change(request)
     }
   }
 
-  private func answerRead(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+  private func readResponse(to request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
     let path = request.path
     if path.prefix(while: { $0 != "?" }).hasSuffix("$metadata") { return try await metadata(path) }
     let (bytes, end) = try await json(path, OfflineODataResultOptions(request))
@@ -166,7 +166,7 @@ extension OpenStore {
       url: try root.absolute(path), serviceVersion: replica.model.version)
   }
 
-  private func answerMedia(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+  private func mediaResponse(to request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
     let media = try await media(request.path)
     let bytes: [UInt8]
     do { bytes = try await media.body.collect() } catch { throw OfflineODataError(below: error) }

@@ -24,12 +24,12 @@ extension OpenStore {
     do { awaited = try await awaitedRows() } catch { throw OfflineODataError(below: error) }
     guard !awaited.isEmpty else { return }
     let name = try await read { [self] snapshot -> String? in
-      let question = try preparedQuery(text, snapshot)
+      let query = try preparedQuery(text, snapshot)
       // A query for one entity by its key checks itself whether the entity exists, because it may have been created
       // here.
-      let checksExistence = question.plan.checks.contains { $0.failure.name == .neverDownloaded }
-      if checksExistence, question.plan.tables(snapshot).count == 1 { return nil }
-      return try awaited.query(of: question, LocalRows(snapshot))
+      let checksExistence = query.plan.checks.contains { $0.failure.name == .neverDownloaded }
+      if checksExistence, query.plan.tables(snapshot).count == 1 { return nil }
+      return try awaited.query(of: query, LocalRows(snapshot))
     }
     guard let name, let failure = ReadOutcome(.list, of: .awaited).failure else { return }
     throw OfflineODataError(failure, "'\(text.prefix { $0 != "?" })' needs the defining query '\(name)'")

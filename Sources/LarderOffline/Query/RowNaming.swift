@@ -19,7 +19,7 @@ struct RowNaming: Sendable {
       (row.variable.isEmpty ? "" : row.variable + " = ") + path(row.row, connection)
     }
     let place = rows.isEmpty ? "" : " for " + rows.joined(separator: ", ")
-    return OfflineODataError(.invalidQuestion, "\(call.expression)\(place): \(call.reason)")
+    return OfflineODataError(.invalidQuery, "\(call.expression)\(place): \(call.reason)")
   }
 
   private func path(_ row: RowReference, _ connection: Connection) -> String {

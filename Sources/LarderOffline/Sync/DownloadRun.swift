@@ -145,7 +145,7 @@ struct DownloadRun: Sendable {
     try Task.checkCancellation()
     let response: ODataMediaResponse
     do throws(ODataServiceError) {
-      response = try await store.conversation.streamAnswer(to: pages.request(request))
+      response = try await store.conversation.streamResponse(to: pages.request(request))
     } catch { return try input(of: error, to: request) }
     if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageEnd(stagedRows: 0)) }
     guard let inputForOtherContent = inputForOtherContent(response, request) else {
@@ -160,12 +160,12 @@ struct DownloadRun: Sendable {
   private func inputForOtherContent(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
     let type = DownloadRun.mediaType(response)
     func error(_ found: String) -> OfflineODataError {
-      OfflineODataError(.malformedAnswer, "expected \(content(request).rawValue), found \(found)")
+      OfflineODataError(.malformedResponse, response.located("expected \(content(request).rawValue), found \(found)"))
     }
     switch response.httpStatus {
     case 200, 203, 206: break
     case let status:
-      return .unusable(error("a response without \(status == 204 ? "content" : "a result") (HTTP \(status))"))
+      return .unusable(error("a response without \(status == 204 ? "content" : "a result")"))
     }
     if WebPage.isType(type) { return .unusable(error("a web page (\(type))")) }
     guard request.form == .json, type.contains("xml") else { return nil }
@@ -190,7 +190,7 @@ struct DownloadRun: Sendable {
     case .http(304, _):
       // A delta link is already a condition.
       guard request.isDelta || request.etag != nil || request.lastModified != nil else {
-        return .unusable(OfflineODataError(.malformedAnswer, downloadError.errorMessage))
+        return .unusable(OfflineODataError(.malformedResponse, downloadError.errorMessage))
       }
       return .notModified
     case .http(let status, _): return .refused(status: status, downloadError)
@@ -224,7 +224,7 @@ struct DownloadRun: Sendable {
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
       return .page(facts)
-    } catch { return try inputForBrokenPage(error) }
+    } catch { return try inputForBrokenPage(error, of: response) }
   }
 
   private static let nothingStaged = OfflineODataError(.internalFailure, "no rows are staged")
@@ -255,10 +255,13 @@ struct DownloadRun: Sendable {
     }
   }
 
-  /// Returns the input for a page that could not be read to its end.
-  private func inputForBrokenPage(_ error: any Error) throws -> DownloadMachine.Input {
+  /// Returns the input for a page that could not be read to its end; `response` is its response.
+  private func inputForBrokenPage(
+    _ error: any Error, of response: ODataMediaResponse? = nil
+  ) throws -> DownloadMachine.Input {
     if Task.isCancelled || error is CancellationError { throw CancellationError() }
-    let downloadError = OfflineODataError(below: error)
+    let requestError = (error as? HTTPTransportError).flatMap { response?.error($0) }
+    let downloadError = OfflineODataError(below: requestError ?? error)
     switch error {
     case HTTPTransportError.cancelled: throw CancellationError()
     case let error as HTTPTransportError where error.isTransient:
@@ -267,7 +270,7 @@ struct DownloadRun: Sendable {
     case is StorageError: throw downloadError
     case is PayloadError: return .unusable(downloadError)
     case is AtomError, is PageError, is ColumnValueError:
-      return .unusable(OfflineODataError(.malformedAnswer, cause: error))
+      return .unusable(OfflineODataError(.malformedResponse, cause: error))
     default:
       if downloadError.category == .serverSideError { return .unusable(downloadError) }
       throw downloadError
@@ -317,7 +320,7 @@ struct DownloadRun: Sendable {
     }
     guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
-    let response = try await store.conversation.streamAnswer(to: pages.request(request))
+    let response = try await store.conversation.streamResponse(to: pages.request(request))
     if case .unusable(let error)? = inputForOtherContent(response, request) { throw error }
     // These rows are not the query's own.
     let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }

@@ -130,7 +130,7 @@ struct StreamDownload: Sendable {
     }
     if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
-    do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {
+    do throws(ODataServiceError) { response = try await store.conversation.streamResponse(to: request) } catch {
       switch error.httpStatus {
       case 304: return 0
       case 404, 410: return try await remove(missingStream)
@@ -143,7 +143,7 @@ struct StreamDownload: Sendable {
     {
       response.body.cancel()
       throw OfflineODataError(
-        .malformedAnswer, "'\(missingStream.path)': expected \(expectedType), found a web page (\(type))")
+        .malformedResponse, response.located("expected \(expectedType), found a web page (\(type))"))
     }
     let (generation, byteCount) = try await StoredStreams.store(response.body, in: store.replica.database)
     let head = StoredStreams.Head(

@@ -13,13 +13,13 @@ enum UnrecognizedResponse {
 
   /// Whether an error means that a web page was received in place of a response.
   static func isOne(_ error: ODataServiceError) -> Bool {
-    guard case .malformedAnswer = error.category, let response = error.response else { return false }
+    guard case .malformedResponse = error.category, let response = error.response else { return false }
     return isOne(response)
   }
 
   static func error(_ response: ODataSingleResponse, of operation: String) -> ODataServiceError {
     ODataServiceError(
-      .malformedAnswer("expected a response of the service, found a web page"), operation: operation,
+      .malformedResponse("expected a response of the service, found a web page"), operation: operation,
       url: response.url, response: response)
   }
 }

@@ -35,11 +35,11 @@ enum CacheFields {
 
   /// True if two lists of fields differ at most in the time they were sent.
   static func areAlike(_ left: HTTPFields, _ right: HTTPFields) -> Bool {
-    func lasting(_ fields: HTTPFields) -> [HTTPField] { fields.filter { !isMomentary($0.name) } }
+    func lasting(_ fields: HTTPFields) -> [HTTPField] { fields.filter { !isOfOneResponse($0.name) } }
     return lasting(left) == lasting(right)
   }
 
-  private static func isMomentary(_ name: HTTPFieldName) -> Bool {
+  private static func isOfOneResponse(_ name: HTTPFieldName) -> Bool {
     name == .date || name == "Age" || name.canonicalName.hasPrefix("sap-perf") || name == "sap-processing-info"
   }
 

@@ -24,7 +24,7 @@ struct CacheOutcome: Sendable {
       // A request with the caller's own condition bypasses the cache: the 304 is passed to the caller.
       if settled.isNotModified, settled.payloadBytes.isEmpty, keys.first ?? nil != nil, (cached.first ?? nil) == nil {
         throw ODataServiceError(
-          .malformedAnswer("304 to a request without a condition"), operation: "read", method: .get, url: single.url,
+          .malformedResponse("304 to a request without a condition"), operation: "read", method: .get, url: single.url,
           response: single)
       }
       response = .single(settled)

@@ -104,7 +104,7 @@ public final class CachingProxy: Sendable {
     guard request.method == .get || request.method == .head, request.content == nil else { return nil }
     let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
     guard let head = try? forwardedHead(request),
-      let stored = engine.answerAtHand(request.method, head.url, head.fields, policy: options.policy),
+      let stored = engine.responseInMemory(request.method, head.url, head.fields, policy: options.policy),
       let bytes = stored.bytes
     else { return nil }
     var response = HTTPServerResponse(status: stored.status, fields: returned(stored.fields), body: .bytes(bytes))
@@ -147,7 +147,7 @@ public final class CachingProxy: Sendable {
     let cached: CachedResponse
     let forward = Locked<ForwardReason?>(nil)
     do throws(HTTPTransportError) {
-      cached = try await engine.answer(forwarded, options.policy) { reason in forward.withLock { $0 = reason } }
+      cached = try await engine.response(to: forwarded, options.policy) { reason in forward.withLock { $0 = reason } }
     } catch {
       throw Rejection(error, forward.withLock { $0 })
     }

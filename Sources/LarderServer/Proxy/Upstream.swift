@@ -1,4 +1,3 @@
-public import LarderCore
 @_spi(Stores) import LarderHTTP
 
 #if canImport(FoundationEssentials)
@@ -9,31 +8,25 @@ public import LarderCore
 
 /// The upstream server of a proxy: an `http` or `https` URL. Every forwarded path is appended to its path.
 public struct Upstream: Sendable {
-  /// Why a URL is not a valid upstream server.
-  public struct Invalid: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and how to fix it.
-    public let description: String
-  }
-
   /// The scheme and authority in lower case, without a default port.
   let origin: String
   /// The path before all forwarded paths: empty, or `/…` without a slash at its end.
   let basePath: String
   private let base: String
 
-  /// Creates an upstream server from a URL, or throws if it is not valid.
-  public init(_ url: URL) throws(Invalid) {
+  /// Creates an upstream server from a URL, or throws ``HTTPServerError/invalidUpstream(_:)``.
+  public init(_ url: URL) throws(HTTPServerError) {
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-      throw Invalid(description: "its scheme must be http or https")
+      throw .invalidUpstream("its scheme must be http or https")
     }
-    guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw Invalid(description: "it has no host") }
+    guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw .invalidUpstream("it has no host") }
     guard url.user() == nil, url.password() == nil else {
-      throw Invalid(description: "it contains credentials: clients send them in Authorization")
+      throw .invalidUpstream("it contains credentials: clients send them in Authorization")
     }
     guard url.query() == nil, url.fragment() == nil else {
-      throw Invalid(description: "it has a query or a fragment, so a path cannot be appended")
+      throw .invalidUpstream("it has a query or a fragment, so a path cannot be appended")
     }
-    if let port = url.port, !(1...65_535).contains(port) { throw Invalid(description: "its port is out of range") }
+    if let port = url.port, !(1...65_535).contains(port) { throw .invalidUpstream("its port is out of range") }
     let isDefault = url.port == nil || url.port == (scheme == "https" ? 443 : 80)
     let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     origin = "\(scheme)://\(name.lowercased())\(isDefault ? "" : ":\(url.port ?? 0)")"
@@ -116,16 +109,5 @@ public struct Upstream: Sendable {
       if depth < 0 { return true }
     }
     return false
-  }
-}
-
-extension Upstream.Invalid: LarderError {
-  /// The stable number: 1.
-  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "Invalid", .invalidInput) }
-
-  /// What is wrong and how to fix it.
-  public var explanation: ErrorExplanation {
-    ErrorExplanation(
-      "The URL is not a valid upstream server: \(description)", cure: "Use an http or https URL with a host.")
   }
 }

@@ -1,6 +1,6 @@
 public import LarderCore
 
-/// Why a server could not start.
+/// Why a server, or a proxy in front of another server, could not start.
 public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another program listens on this address and port.
   case addressInUse(host: String, port: Int)
@@ -14,6 +14,8 @@ public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible 
   case invalidOption(String)
   /// Any other error that the system reports.
   case failed(String)
+  /// The URL is not one of an upstream server; the text says why.
+  case invalidUpstream(String)
 
   /// What happened and how to fix it.
   public var description: String {
@@ -25,6 +27,8 @@ public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible 
     case .invalidAddress(let text): "\(text) is not an IP address. Use 127.0.0.1 or ::1."
     case .invalidOption(let reason), .failed(let reason):
       "The server cannot start: \(ErrorExplanation.sentence(reason))"
+    case .invalidUpstream(let reason):
+      "The URL is not a valid upstream server: \(ErrorExplanation.sentence(reason))"
     }
   }
 }
@@ -39,6 +43,7 @@ extension HTTPServerError: LarderError {
     case .invalidAddress: ErrorIdentity(4, "invalidAddress", .invalidInput)
     case .invalidOption: ErrorIdentity(5, "invalidOption", .invalidInput)
     case .failed: ErrorIdentity(6, "failed", .other)
+    case .invalidUpstream: ErrorIdentity(7, "invalidUpstream", .invalidInput)
     }
   }
 
@@ -54,6 +59,7 @@ extension HTTPServerError: LarderError {
     case .invalidAddress(let text): ErrorExplanation("'\(text)' is not an IP address.", cure: "Use 127.0.0.1 or ::1.")
     case .invalidOption: ErrorExplanation(description, cure: "Correct the option.")
     case .failed: ErrorExplanation(description, cure: "Try again, or use another address.")
+    case .invalidUpstream: ErrorExplanation(description, cure: "Use an http or https URL with a host.")
     }
   }
 }

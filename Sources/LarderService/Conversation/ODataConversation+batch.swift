@@ -5,7 +5,7 @@ import LarderOData
 extension ODataConversation {
   /// Sends several requests as one batch and reads all their responses into memory.
   ///
-  /// A part that failed is a `failure` in its slot, and so is a part without a response (`malformedAnswer`: it may have
+  /// A part that failed is a `failure` in its slot, and so is a part without a response (`malformedResponse`: it may have
   /// been executed). If the batch is rejected as a whole, the error is thrown. Batches with changes are never repeated.
   public func send(_ request: ODataBatchRequest) async throws(ODataServiceError) -> ODataBatchResponse {
     let parts = try await batchParts(request)
@@ -80,15 +80,15 @@ extension ODataConversation {
     let isMultipart = response.fields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
     guard response.isSuccess || isMultipart else { throw rejection(response, outgoing) }
     learnVersion(response.fields)
-    let contents: BatchAnswers
+    let contents: BatchResults
     do throws(BatchError) {
-      contents = try BatchAnswers.read(
+      contents = try BatchResults.read(
         status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written,
         stopsAtError: exchange.stopsAtError)
     } catch {
-      throw outgoing.error(.malformedAnswer("\(error)"), cause: error, response: self.response(response, outgoing))
+      throw outgoing.error(.malformedResponse("\(error)"), cause: error, response: self.response(response, outgoing))
     }
-    let responses: [BatchAnswer?]
+    let responses: [BatchResult?]
     switch contents {
     case .parts(let all): responses = all
     case .incomplete(let received, _): responses = received
@@ -98,15 +98,15 @@ extension ODataConversation {
     var batchResponse = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
     for (index, (response, members)) in zip(responses, parts.outgoing).enumerated() {
       switch response {
-      case .changeSet(let responses): batchResponse.changeSetAnswers[index] = results(responses, members)
-      case .changeSetPartly(let responses): batchResponse.changeSetAnswers[index] = results(responses, members)
+      case .changeSet(let responses): batchResponse.changeSetResults[index] = results(responses, members)
+      case .changeSetPartly(let responses): batchResponse.changeSetResults[index] = results(responses, members)
       default: break
       }
     }
     return batchResponse
   }
 
-  private func slot(_ response: BatchAnswer?, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
+  private func slot(_ response: BatchResult?, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
     guard let first = members.first else { return nil }
     switch response {
     case nil: return .failure(missing(first))
@@ -126,10 +126,10 @@ extension ODataConversation {
   private func missing(_ request: OutgoingRequest) -> ODataServiceError {
     let detail =
       "the batch's response contains no response to this request; check whether the service executed it before you send it again"
-    return request.error(.malformedAnswer(detail))
+    return request.error(.malformedResponse(detail))
   }
 
-  private func changeSet(_ results: [ODataBatchResponse.Answer]) -> ODataBatchResponse.Slot {
+  private func changeSet(_ results: [ODataBatchResponse.RequestResult]) -> ODataBatchResponse.Slot {
     var all: [ODataSingleResponse] = []
     var failures: [ODataServiceError] = []
     for result in results {
@@ -147,7 +147,7 @@ extension ODataConversation {
 
   private func results(
     _ responses: [BatchResponse?], _ members: [OutgoingRequest]
-  ) -> [ODataBatchResponse.Answer] {
+  ) -> [ODataBatchResponse.RequestResult] {
     zip(responses, members).map { response, member in
       guard let response else { return .failure(missing(member)) }
       do throws(ODataServiceError) { return .success(try single(response, member)) } catch { return .failure(error) }

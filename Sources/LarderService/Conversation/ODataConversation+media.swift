@@ -1,4 +1,11 @@
+import LarderCore
 public import LarderHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension ODataConversation {
   /// Reads a media resource or stream property chunk by chunk.
@@ -26,7 +33,7 @@ extension ODataConversation {
 
   /// Sends any request and streams the content of a success, so that the bytes received before a broken connection are
   /// known.
-  package func streamAnswer(
+  package func streamResponse(
     to request: ODataSingleRequest
   ) async throws(ODataServiceError) -> ODataMediaResponse {
     var outgoing = try await outgoing(request, operation: request.operationName)
@@ -40,8 +47,7 @@ extension ODataConversation {
     let incoming = try await exchange(outgoing)
     guard incoming.isSuccess, let body = incoming.stream else { throw rejection(incoming, outgoing) }
     let start = try ODataMediaResponse.start(incoming, requested: offset, outgoing)
-    return ODataMediaResponse(
-      httpStatus: incoming.status, fields: incoming.fields, body: body, offset: start)
+    return ODataMediaResponse(incoming, body, offset: start, to: outgoing)
   }
 }
 
@@ -55,6 +61,26 @@ public struct ODataMediaResponse: Sendable {
   public let body: HTTPBodyStream
   /// The offset in the resource where `body` starts: the requested one, or 0 if the service sends everything.
   public let offset: Int
+  /// The operation, the method and the URL, without secrets: for errors about the content.
+  private let request: (operation: String, method: HTTPMethod, url: String)
+
+  init(_ incoming: IncomingResponse, _ body: HTTPBodyStream, offset: Int, to outgoing: OutgoingRequest) {
+    (httpStatus, fields, self.body, self.offset) = (incoming.status, incoming.fields, body, offset)
+    request = (outgoing.operation, outgoing.method, RedactedURL.text(outgoing.url.absoluteString))
+  }
+
+  /// Creates an error about the request, after a failure that interrupted the content.
+  package func error(_ failure: HTTPTransportError) -> ODataServiceError {
+    ODataServiceError(
+      .communication(failure), operation: request.operation, method: request.method, url: request.url, cause: failure)
+  }
+
+  /// Returns a text that names the request before what is wrong with its response.
+  package func located(_ problem: String) -> String {
+    ErrorExchange.text(
+      request.operation, method: request.method.rawValue, url: RedactedURL.withOptionNames(request.url),
+      "HTTP \(httpStatus): \(problem)")
+  }
 
   /// The media type.
   public var contentType: String? { fields[.contentType] }
@@ -72,7 +98,7 @@ public struct ODataMediaResponse: Sendable {
     // complete resource.
     guard start == requested, request.fields.contains("Range") else {
       incoming.stream?.cancel()
-      throw request.error(.malformedAnswer("the field Content-Range is not the requested range"))
+      throw request.error(.malformedResponse("the field Content-Range is not the requested range"))
     }
     return requested
   }

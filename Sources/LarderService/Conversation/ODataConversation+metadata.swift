@@ -6,7 +6,7 @@ import LarderODataXML
 extension ODataConversation {
   /// The service's model. It is read once for all callers and kept with the conversation.
   ///
-  /// Throws ``ODataServiceError``; the cause of a `malformedAnswer` is the `MetadataError` with its place.
+  /// Throws ``ODataServiceError``; the cause of a `malformedResponse` is the `MetadataError` with its place.
   public func metadata() async throws(ODataServiceError) -> EdmModel {
     if let model = state.withLock({ $0.model }) { return model }
     return try await metadataFetch.value { [self] in
@@ -31,7 +31,7 @@ extension ODataConversation {
       return model
     } catch {
       throw ODataServiceError(
-        .malformedAnswer("\(error)"), operation: "metadata", method: .get, url: response.url, cause: error,
+        .malformedResponse("\(error)"), operation: "metadata", method: .get, url: response.url, cause: error,
         response: response)
     }
   }

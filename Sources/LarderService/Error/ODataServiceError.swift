@@ -18,7 +18,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     /// The request cannot be sent as it is; the text says what to change.
     case invalidRequest(String)
     /// The response cannot be read; the text says where and why.
-    case malformedAnswer(String)
+    case malformedResponse(String)
     /// The library's version, or the service, does not support what the text names.
     case notSupported(String)
     /// The caller cancelled.
@@ -97,8 +97,9 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
 
   private func text(_ url: String?) -> String {
-    let location = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
-    return "\(operation)\(location): \(category.summary)"
+    var summary = category.summary
+    if case .http = category {} else if let status = response?.httpStatus { summary = "HTTP \(status): \(summary)" }
+    return ErrorExchange.text(operation, method: method?.rawValue, url: url, summary)
   }
 
   /// All that is known, including the service's own error: for developers, not for logs.
@@ -123,7 +124,7 @@ extension ODataServiceError.Category {
     case .authentication(let failure): failure.description
     case .csrf(let detail): "No valid CSRF token: \(detail)"
     case .invalidRequest(let detail): "The request cannot be sent: \(detail)"
-    case .malformedAnswer(let detail): "The response cannot be read: \(detail)"
+    case .malformedResponse(let detail): "The response cannot be read: \(detail)"
     case .notSupported(let name): "Not supported: \(name)"
     case .cancelled: "The request was cancelled."
     case .notProcessed:
@@ -209,7 +210,7 @@ extension ODataServiceError: LarderError {
     case .authentication(let failure): ErrorIdentity(2, "authentication", failure.errorCategory)
     case .csrf: ErrorIdentity(3, "csrf", .authentication)
     case .invalidRequest: ErrorIdentity(4, "invalidRequest", .invalidInput)
-    case .malformedAnswer: ErrorIdentity(5, "malformedAnswer", .server)
+    case .malformedResponse: ErrorIdentity(5, "malformedResponse", .server)
     case .notSupported: ErrorIdentity(6, "notSupported", .notSupported)
     case .cancelled: ErrorIdentity(7, "cancelled", .cancelled)
     case .notProcessed: ErrorIdentity(8, "notProcessed", .server)
@@ -241,7 +242,7 @@ extension ODataServiceError.Category {
     case .authentication(let failure): failure.explanation
     case .csrf: ErrorExplanation(summary, cure: "Sign in again, or report the problem to the operator of the service.")
     case .invalidRequest: ErrorExplanation(summary, cure: "Correct the request.")
-    case .malformedAnswer:
+    case .malformedResponse:
       ErrorExplanation(summary, cure: "Check the URL, or report the problem to the operator of the service.")
     case .notSupported: ErrorExplanation(summary, cure: "Use a request without this feature.")
     case .cancelled: ErrorExplanation(summary, cure: "Send the request again if you still need it.")

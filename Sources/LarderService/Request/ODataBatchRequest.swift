@@ -58,10 +58,10 @@ public struct ODataBatchRequest: Sendable {
   }
 
   /// True if at least one read in the batch uses the technical cache.
-  public var usesCache: Bool {
+  package var usesCache: Bool {
     items.contains { if case .single(let request) = $0 { request.usesCache } else { false } }
   }
 
   /// True if nothing in the batch changes data on the server.
-  public var isRead: Bool { items.allSatisfy { $0.requests.allSatisfy(\.isRead) } }
+  package var isRead: Bool { items.allSatisfy { $0.requests.allSatisfy(\.isRead) } }
 }

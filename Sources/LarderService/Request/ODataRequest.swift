@@ -8,7 +8,7 @@ public enum ODataRequest: Sendable {
   case batch(ODataBatchRequest)
 
   /// True if at least one read in the request uses the technical cache.
-  public var usesCache: Bool {
+  package var usesCache: Bool {
     switch self {
     case .single(let request): request.usesCache
     case .batch(let batch): batch.usesCache
@@ -16,7 +16,7 @@ public enum ODataRequest: Sendable {
   }
 
   /// True if nothing in the request changes data on the server.
-  public var isRead: Bool {
+  package var isRead: Bool {
     switch self {
     case .single(let request): request.isRead
     case .batch(let batch): batch.isRead
@@ -130,7 +130,7 @@ public struct ODataSingleRequest: Sendable {
   }
 
   /// True if nothing changes on the server: reads and functions.
-  public var isRead: Bool {
+  package var isRead: Bool {
     switch operation {
     case .read, .readMedia, .invokeFunction: true
     default: false
@@ -139,5 +139,5 @@ public struct ODataSingleRequest: Sendable {
 
   /// True if the request uses the technical cache: a read or function call with ``useCache``. Media requests never use
   /// it.
-  public var usesCache: Bool { useCache && (operation == .read || operation == .invokeFunction) }
+  package var usesCache: Bool { useCache && (operation == .read || operation == .invokeFunction) }
 }

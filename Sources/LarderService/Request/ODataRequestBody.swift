@@ -17,5 +17,5 @@ public enum ODataRequestBody: Sendable {
   case stream(length: Int?, contentType: String, open: @Sendable () -> HTTPBodyStream)
 
   /// True if there is no content.
-  public var isNone: Bool { if case .none = self { true } else { false } }
+  package var isNone: Bool { if case .none = self { true } else { false } }
 }

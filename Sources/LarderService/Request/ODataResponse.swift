@@ -127,10 +127,10 @@ public struct ODataBatchResponse: Sendable {
   public var slots: [Slot?]
   /// The responses to each request of a change set, by the number of its slot, if the service gave one to each. They
   /// show what a service executed that does not undo the rest of a failed change set.
-  package var changeSetAnswers: [Int: [Answer]] = [:]
+  package var changeSetResults: [Int: [RequestResult]] = [:]
 
   /// The response to one request, or its error.
-  package typealias Answer = Result<ODataSingleResponse, ODataServiceError>
+  package typealias RequestResult = Result<ODataSingleResponse, ODataServiceError>
 
   /// Creates a response.
   public init(httpStatus: Int? = nil, fields: HTTPFields = [:], slots: [Slot?]) {

@@ -84,7 +84,7 @@ extension ODataSingleRequest {
   }
 
   /// The operation's name for messages and logs, such as `read` or `createLink`.
-  public var operationName: String {
+  package var operationName: String {
     switch operation {
     case .read: "read"
     case .create: "create"

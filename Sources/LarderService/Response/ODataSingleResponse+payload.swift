@@ -6,7 +6,7 @@ extension ODataSingleResponse {
   /// The content as values: JSON of any version, Atom and XML, or text, by its media type and version fields.
   ///
   /// A response without content is the null value. Text and bytes in no OData format (`$value`) are one value; the text
-  /// of `$count` is a count. Throws ``ODataServiceError`` (`malformedAnswer`) with the place.
+  /// of `$count` is a count. Throws ``ODataServiceError`` (`malformedResponse`) with the place.
   ///
   /// - Parameter model: gives values their declared types; nil uses the service's model, if it was known when the
   ///   response arrived. Without a model, numbers keep their digits and text stays text.
@@ -23,13 +23,13 @@ extension ODataSingleResponse {
       case .text: return .property(ODataPropertyPayload(value: .string(try text())))
       case .bytes: return .property(ODataPropertyPayload(value: .binary(payloadBytes)))
       case .multipart:
-        throw ODataServiceError(.malformedAnswer("a batch response has no single payload"), operation: "decode")
+        throw ODataServiceError(.malformedResponse("a batch response has no single payload"), operation: "decode")
       }
     } catch let error as ODataServiceError {
       throw error
     } catch {
       throw ODataServiceError(
-        .malformedAnswer(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
+        .malformedResponse(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
     }
   }
 
@@ -45,7 +45,7 @@ extension ODataSingleResponse {
         return messages
       } catch {
         throw ODataServiceError(
-          .malformedAnswer(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
+          .malformedResponse(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
       }
     }
   }
@@ -63,7 +63,7 @@ extension ODataSingleResponse {
   /// The content as text; throws if it is not UTF-8.
   private func text() throws(ODataServiceError) -> String {
     guard let text = String(validating: payloadBytes, as: UTF8.self) else {
-      throw ODataServiceError(.malformedAnswer("the text is not valid UTF-8"), operation: "decode", url: url)
+      throw ODataServiceError(.malformedResponse("the text is not valid UTF-8"), operation: "decode", url: url)
     }
     return text
   }

@@ -45,7 +45,7 @@ extension ODataStore {
     let response = try await execute(single: request)
     guard case .count(let count) = try response.payload() else {
       throw ODataServiceError(
-        .malformedAnswer("a count must be plain text"), operation: "read", method: .get, url: response.url)
+        .malformedResponse("a count must be plain text"), operation: "read", method: .get, url: response.url)
     }
     return count
   }
@@ -146,7 +146,7 @@ extension ODataStore {
       case .error: "an error"
       }
     return ODataServiceError(
-      .malformedAnswer("expected \(expected), received \(received); use the function that reads \(received)"),
+      .malformedResponse("expected \(expected), received \(received); use the function that reads \(received)"),
       operation: request.operationName, url: response.url, response: response)
   }
 }

@@ -53,7 +53,7 @@ extension ODataStore {
   public func execute(single request: ODataSingleRequest) async throws -> ODataSingleResponse {
     guard case .single(let response) = try await execute(.single(request)) else {
       throw ODataServiceError(
-        .malformedAnswer("a batch response to a single request"), operation: request.operationName)
+        .malformedResponse("a batch response to a single request"), operation: request.operationName)
     }
     return response
   }
@@ -61,7 +61,7 @@ extension ODataStore {
   /// Runs a batch and returns its responses.
   public func execute(batch request: ODataBatchRequest) async throws -> ODataBatchResponse {
     guard case .batch(let response) = try await execute(.batch(request)) else {
-      throw ODataServiceError(.malformedAnswer("a single response to a batch"), operation: "batch")
+      throw ODataServiceError(.malformedResponse("a single response to a batch"), operation: "batch")
     }
     return response
   }

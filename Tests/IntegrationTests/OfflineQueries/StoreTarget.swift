@@ -32,7 +32,7 @@ final class StoreTarget: QueryTarget {
     try await filling.open()
     try await filling.close()
     var paged = parameters
-    paged.answerPageSize = pageSize
+    paged.resultPageSize = pageSize
     let provider = try OfflineODataProvider(serviceRoot: url, transport: Unplugged(), parameters: paged)
     try await provider.open()
     return StoreTarget(provider: provider, folder: folder)
@@ -63,7 +63,7 @@ final class StoreTarget: QueryTarget {
 
   /// All pages of a result as one.
   private func whole(_ first: [UInt8]) async throws -> [UInt8] {
-    guard provider.parameters.answerPageSize != nil, var page = try? JSONNode(first) else { return first }
+    guard provider.parameters.resultPageSize != nil, var page = try? JSONNode(first) else { return first }
     let isVerbose = page["d"] != nil
     let head = page
     var rows: [JSONNode] = []

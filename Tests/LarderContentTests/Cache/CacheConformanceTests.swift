@@ -33,13 +33,13 @@ struct CacheConformanceTests {
   }
 
   @Test("what is at hand is what would be found, with its content in memory", arguments: ProvidedCache.allCases, sizes)
-  func atHand(kind: ProvidedCache, size: Int) async throws {
+  func inMemory(kind: ProvidedCache, size: Int) async throws {
     let rig = try await kind.make()
-    #expect(rig.cache.entryAtHand(forKey: "a") == nil)
+    #expect(rig.cache.entryInMemory(forKey: "a") == nil)
     for index in 1...2 {
       let bytes = sampleBytes(size + index)
       try await rig.cache.store(CacheEntry(metadata: sampleMetadata(index), bytes: bytes), forKey: "a")
-      let entry = rig.cache.entryAtHand(forKey: "a")
+      let entry = rig.cache.entryInMemory(forKey: "a")
       if kind == .memory { #expect(entry != nil) }
       if let entry {
         #expect(entry.metadata == sampleMetadata(index))
@@ -48,7 +48,7 @@ struct CacheConformanceTests {
       }
     }
     try await rig.cache.removeEntry(forKey: "a")
-    #expect(rig.cache.entryAtHand(forKey: "a") == nil)
+    #expect(rig.cache.entryInMemory(forKey: "a") == nil)
   }
 
   @Test("an entry whose content is read in pieces is kept like any other", arguments: ProvidedCache.allCases, sizes)

@@ -56,7 +56,7 @@ struct CacheSuspensionTests {
       { _ = try await cache.makeWriter() },
     ]
     for call in calls { await #expect(throws: CacheError.suspended) { try await call() } }
-    #expect(cache.entryAtHand(forKey: "k") == nil)
+    #expect(cache.entryInMemory(forKey: "k") == nil)
     // What has begun ends: a tiered writer goes on in memory alone, and its entry is not kept on the disk.
     if !kind.isTiered {
       await #expect(throws: CacheError.suspended) { try await writer.append(Self.large) }
@@ -91,10 +91,10 @@ struct CacheSuspensionTests {
     try await other.store(Self.entry("two"), forKey: "k")
     try await other.suspend()
     try await mine.resume()
-    #expect(mine.entryAtHand(forKey: "k") == nil)
+    #expect(mine.entryInMemory(forKey: "k") == nil)
     #expect(try await Self.text(mine) == "two")
     // At hand again afterwards.
-    #expect((mine.entryAtHand(forKey: "k") != nil) == kind.isTiered)
+    #expect((mine.entryInMemory(forKey: "k") != nil) == kind.isTiered)
     try await mine.suspend()
     // Emptied and made anew: nothing is left, and nothing of before is used.
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

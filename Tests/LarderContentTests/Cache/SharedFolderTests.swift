@@ -42,16 +42,16 @@ struct SharedFolderTests {
   func replaced() async throws {
     let pair = try Pair()
     try await pair.mine.store(Self.entry("one"), forKey: "k")
-    #expect(try await Self.text(pair.mine.entryAtHand(forKey: "k")) == "one")
+    #expect(try await Self.text(pair.mine.entryInMemory(forKey: "k")) == "one")
     #expect(try await Self.text(pair.other.entry(forKey: "k")) == "one")
-    #expect(try await Self.text(pair.other.entryAtHand(forKey: "k")) == "one")
+    #expect(try await Self.text(pair.other.entryInMemory(forKey: "k")) == "one")
     let writer = try await pair.mine.makeWriter()
     try await writer.append(Array("two".utf8))
     _ = try await writer.commit(Self.entry("").metadata, forKey: "k")
-    #expect(try await Self.text(pair.mine.entryAtHand(forKey: "k")) == "two")
-    #expect(pair.other.entryAtHand(forKey: "k") == nil)
+    #expect(try await Self.text(pair.mine.entryInMemory(forKey: "k")) == "two")
+    #expect(pair.other.entryInMemory(forKey: "k") == nil)
     #expect(try await Self.text(pair.other.entry(forKey: "k")) == "two")
-    #expect(try await Self.text(pair.other.entryAtHand(forKey: "k")) == "two")
+    #expect(try await Self.text(pair.other.entryInMemory(forKey: "k")) == "two")
     try await pair.other.store(Self.entry("three"), forKey: "k")
     #expect(try await Self.text(pair.mine.entry(forKey: "k")) == "three")
   }
@@ -67,7 +67,7 @@ struct SharedFolderTests {
     #expect(try await pair.other.entry(forKey: "a") == nil)
     #expect(try await Self.text(pair.other.entry(forKey: "b")) == "b")
     try await pair.mine.removeAll()
-    #expect(pair.other.entryAtHand(forKey: "b") == nil)
+    #expect(pair.other.entryInMemory(forKey: "b") == nil)
     #expect(try await pair.other.entry(forKey: "b") == nil)
   }
 
@@ -93,9 +93,9 @@ struct SharedFolderTests {
     try await pair.mine.store(Self.entry(large), forKey: "k")
     // A change of all parts that leaves the entry.
     for key in 0..<3000 { try await pair.other.removeEntry(forKey: "\(key)") }
-    #expect(pair.mine.entryAtHand(forKey: "k") == nil)
+    #expect(pair.mine.entryInMemory(forKey: "k") == nil)
     #expect(try await pair.mine.entry(forKey: "k")?.bytesInMemory?.count == 200_000)
-    #expect(pair.mine.entryAtHand(forKey: "k")?.length == 200_000)
+    #expect(pair.mine.entryInMemory(forKey: "k")?.length == 200_000)
   }
 
   @Test("what others store leaves most of memory at hand")
@@ -103,12 +103,12 @@ struct SharedFolderTests {
     let pair = try Pair()
     for key in 0..<200 { try await pair.mine.store(Self.entry("\(key)"), forKey: "mine \(key)") }
     for key in 0..<20 { try await pair.other.store(Self.entry("\(key)"), forKey: "other \(key)") }
-    let left = (0..<200).count { pair.mine.entryAtHand(forKey: "mine \($0)") != nil }
+    let left = (0..<200).count { pair.mine.entryInMemory(forKey: "mine \($0)") != nil }
     print("\(left) of 200 entries are at hand after 20 others were stored")
     // About 45 of 200 share their part with a later entry.
     #expect(left > 120)
     for key in 0..<200 { #expect(try await Self.text(pair.mine.entry(forKey: "mine \(key)")) == "\(key)") }
-    #expect((0..<200).allSatisfy { pair.mine.entryAtHand(forKey: "mine \($0)") != nil })
+    #expect((0..<200).allSatisfy { pair.mine.entryInMemory(forKey: "mine \($0)") != nil })
   }
 
   @Test("Cleared and deleted folders are detected", arguments: [true, false])
@@ -118,11 +118,11 @@ struct SharedFolderTests {
     let path = pair.folder.file("cache")
     if isCleared {
       try FileCache.clear(path: path)
-      #expect(pair.mine.entryAtHand(forKey: "k") == nil)
+      #expect(pair.mine.entryInMemory(forKey: "k") == nil)
     } else {
       try FileManager.default.removeItem(atPath: path)
       // Within a second.
-      while pair.mine.entryAtHand(forKey: "k") != nil { await Task.yield() }
+      while pair.mine.entryInMemory(forKey: "k") != nil { await Task.yield() }
     }
     #expect(try await pair.mine.entry(forKey: "k") == nil)
   }
@@ -133,13 +133,13 @@ struct SharedFolderTests {
     try await pair.mine.store(Self.entry("one"), forKey: "k")
     let counter = try SharedCounter(pair.folder.file("cache/larder.changes"))
     counter.beginChange(of: 0..<SharedCounter.partCount)
-    #expect(pair.mine.entryAtHand(forKey: "k") == nil)
+    #expect(pair.mine.entryInMemory(forKey: "k") == nil)
     // It is read from the disk each time, until the next change says that the other one has ended.
     #expect(try await Self.text(pair.mine.entry(forKey: "k")) == "one")
-    #expect(pair.mine.entryAtHand(forKey: "k") == nil)
+    #expect(pair.mine.entryInMemory(forKey: "k") == nil)
     try await pair.other.store(Self.entry("x"), forKey: "x")
     #expect(try await Self.text(pair.mine.entry(forKey: "k")) == "one")
-    #expect(try await Self.text(pair.mine.entryAtHand(forKey: "k")) == "one")
+    #expect(try await Self.text(pair.mine.entryInMemory(forKey: "k")) == "one")
   }
 
   @Test("what a second process has stored by the time it is killed, this one does not hide")

@@ -56,7 +56,7 @@ struct CacheStatusThroughEngineTests {
     let rig = EngineRig { _, _ in Self.fresh }
     var request = rig.request()
     request.body = .bytes(Array("x".utf8))
-    #expect(try Self.status(try await rig.engine.answer(request)).forward == .bypass)
+    #expect(try Self.status(try await rig.engine.response(to: request)).forward == .bypass)
   }
 
   @Test("a request that no stored variant fits is a vary-miss (§2.2)")

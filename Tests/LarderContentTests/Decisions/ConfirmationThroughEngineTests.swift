@@ -189,7 +189,7 @@ struct ConfirmationThroughEngineTests {
     #expect(try await rig.line(method: method, ["Cache-Control": "only-if-cached"]) == "504  generated")
     var request = rig.request()
     request.body = .bytes([1])
-    #expect(try await EngineRig.line(rig.engine.answer(request, policy: .cacheOnly)) == "504  generated")
+    #expect(try await EngineRig.line(rig.engine.response(to: request, policy: .cacheOnly)) == "504  generated")
     #expect(rig.network.requests.isEmpty)
   }
 }

@@ -37,7 +37,7 @@ struct CallersInvalidationTests {
     var options = rig.engine.options
     options.environment = .at { rig.clock.now }
     let second = HTTPCache(cache: rig.shelf, transport: rig.network, options: options)
-    _ = try await second.answer(rig.request("/a", method: .delete, Self.anna))
+    _ = try await second.response(to: rig.request("/a", method: .delete, Self.anna))
     #expect(try await rig.line("/a", Self.bert) == "200 2 network")
   }
 

@@ -25,7 +25,7 @@ struct EngineOverTheWireTests {
         : .response(200, fields: ["ETag": "\"1\"", "Cache-Control": "no-cache"], body: "hello")
     }) { server, engine in
       var lines: [String] = []
-      for _ in 0..<3 { lines.append(try await EngineRig.line(engine.answer(HTTPRequest(url: server.url)))) }
+      for _ in 0..<3 { lines.append(try await EngineRig.line(engine.response(to: HTTPRequest(url: server.url)))) }
       #expect(lines == ["200 hello network", "200 hello validated", "200 hello validated"])
       #expect(server.requests.map { $0.fields[.ifNoneMatch] ?? "-" } == ["-", "\"1\"", "\"1\""])
       #expect(server.connectionCount == 1)
@@ -39,7 +39,7 @@ struct EngineOverTheWireTests {
       .chunked(fields: ["Cache-Control": "max-age=60"], pieces: ["one", "two"], gate: gate)
     }) { server, engine in
       let request = HTTPRequest(url: server.url)
-      let tasks = (0..<50).map { _ in Task { try await EngineRig.line(engine.answer(request)) } }
+      let tasks = (0..<50).map { _ in Task { try await EngineRig.line(engine.response(to: request)) } }
       try await server.waitForRequests(1)
       gate.open()
       for task in tasks { #expect(try await task.value.hasPrefix("200 onetwo ")) }
@@ -51,7 +51,7 @@ struct EngineOverTheWireTests {
     let pieces = Array(repeating: String(repeating: "never", count: 13_000), count: 2_000)
     try await withEngine({ _ in .chunked(pieces: pieces, gate: shut) }) { server, engine in
       let request = HTTPRequest(url: server.url)
-      let tasks = (0..<3).map { _ in Task { try await EngineRig.line(engine.answer(request)) } }
+      let tasks = (0..<3).map { _ in Task { try await EngineRig.line(engine.response(to: request)) } }
       try await server.waitForRequests(1)
       for task in tasks { task.cancel() }
       for task in tasks { await #expect(throws: (any Error).self) { try await task.value } }
@@ -76,12 +76,12 @@ struct EngineOverTheWireTests {
         ], bytes: Array(whole[start...]))
     }) { server, engine in
       let request = HTTPRequest(url: server.url)
-      await #expect(throws: (any Error).self) { try await engine.answer(request).response.body.collect() }
+      await #expect(throws: (any Error).self) { try await engine.response(to: request).response.body.collect() }
       await engine.settled()
-      let answer = try await engine.answer(request)
+      let answer = try await engine.response(to: request)
       #expect(answer.response.status == 200)
       #expect(try await answer.response.body.collect() == whole)
-      #expect(try await engine.answer(request).response.body.collect() == whole)
+      #expect(try await engine.response(to: request).response.body.collect() == whole)
       #expect(server.requests.count == 2)
       #expect(server.requests.last?.fields["If-Range"] == "\"1\"")
     }

@@ -44,7 +44,7 @@ struct EngineRig: Sendable {
     _ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:],
     policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws -> CachedResponse {
-    try await engine.answer(request(path, method: method, fields), policy: policy, override: override)
+    try await engine.response(to: request(path, method: method, fields), policy: policy, override: override)
   }
 
   func request(_ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {

@@ -151,6 +151,6 @@ struct FailingCacheTests {
     var options = HTTPCacheOptions()
     options.environment = .at { rig.clock.now }
     let next = HTTPCache(cache: rig.shelf, transport: rig.network, options: options)
-    #expect(try await EngineRig.line(next.answer(rig.request("/a", anna))) == "200 0 memory")
+    #expect(try await EngineRig.line(next.response(to: rig.request("/a", anna))) == "200 0 memory")
   }
 }

@@ -50,7 +50,7 @@ private func pass(_ length: Int, _ cache: any Cache, _ fields: HTTPFields, reade
   let before = try residentMemory().now
   let highest = Highest(before)
   let answers = try await withThrowingTaskGroup(of: CachedResponse.self) { group in
-    for _ in 0..<readers { group.addTask { try await engine.answer(request) } }
+    for _ in 0..<readers { group.addTask { try await engine.response(to: request) } }
     return try await group.reduce(into: []) { $0.append($1) }
   }
   try await withThrowingTaskGroup(of: Int.self) { group in

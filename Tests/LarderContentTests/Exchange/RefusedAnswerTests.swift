@@ -51,7 +51,7 @@ struct RefusedAnswerTests {
     defer { server.stop() }
     let cache = MemoryCache()
     let engine = HTTPCache(cache: cache, transport: try CurlTransport())
-    await #expect(throws: HTTPTransportError.self) { try await engine.answer(HTTPRequest(url: server.url)) }
+    await #expect(throws: HTTPTransportError.self) { try await engine.response(to: HTTPRequest(url: server.url)) }
     await engine.close()
     #expect(try await cache.entry(forKey: server.url.absoluteString) == nil)
   }

@@ -124,15 +124,16 @@ struct SharedCacheTests {
       request.method == .post ? .init(200) : .init(200, ["Cache-Control": "max-age=600"], "shared \(index)")
     }
     let shared = HTTPCache(cache: own.shelf, transport: network, options: options)
-    #expect(try await EngineRig.line(shared.answer(own.request())) == "200 shared 0 network")
-    #expect(try await EngineRig.line(shared.answer(own.request())) == "200 shared 0 memory")
+    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 0 network")
+    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 0 memory")
     // The same credentials are the same caller.
-    #expect(try await EngineRig.line(shared.answer(own.request("/a", ["Authorization": "a"]))) == "200 own 1 memory")
-    _ = try await EngineRig.line(shared.answer(own.request(method: .post)))
-    #expect(try await EngineRig.line(shared.answer(own.request())) == "200 shared 2 network")
+    let authorized = own.request("/a", ["Authorization": "a"])
+    #expect(try await EngineRig.line(shared.response(to: authorized)) == "200 own 1 memory")
+    _ = try await EngineRig.line(shared.response(to: own.request(method: .post)))
+    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 2 network")
     #expect(try await own.line() == "200 own 2 network")
     _ = try await own.line(method: .post)
-    #expect(try await EngineRig.line(shared.answer(own.request())) == "200 shared 3 network")
+    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 3 network")
   }
 
   @Test("Credentials of the transport apply to all clients and do not distinguish them")
@@ -143,12 +144,12 @@ struct SharedCacheTests {
     let shelf = ShelfCache()
     let engine = HTTPCache(cache: shelf, transport: Signed(network: network), options: options)
     let request = EngineRig().request()
-    #expect(try await EngineRig.line(engine.answer(request)) == "200 0 network")
-    #expect(try await EngineRig.line(engine.answer(request)) == "200 1 network")
+    #expect(try await EngineRig.line(engine.response(to: request)) == "200 0 network")
+    #expect(try await EngineRig.line(engine.response(to: request)) == "200 1 network")
     var known = request
     known.fields[.authorization] = "a"
-    #expect(try await EngineRig.line(engine.answer(known)) == "200 2 network")
-    #expect(try await EngineRig.line(engine.answer(known)) == "200 2 memory")
+    #expect(try await EngineRig.line(engine.response(to: known)) == "200 2 network")
+    #expect(try await EngineRig.line(engine.response(to: known)) == "200 2 memory")
   }
 
   private struct Signed: HTTPTransport {

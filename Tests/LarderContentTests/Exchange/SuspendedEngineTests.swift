@@ -68,7 +68,7 @@ struct SuspendedEngineTests {
     let rig = EngineRig()
     let engine = rig.engine
     let request = rig.request("/a", method: method, fields)
-    let asking = Task { try await engine.answer(request) }
+    let asking = Task { try await engine.response(to: request) }
     let asked = await rig.network.asked(0)
     try await engine.suspend()
     // It has ended by now: this comes too late.
@@ -88,7 +88,7 @@ struct SuspendedEngineTests {
     #expect(rig.network.requests.count == 1)
     let engine = rig.engine
     let request = rig.request("/a", method: .post)
-    let posting = Task { try await engine.answer(request) }
+    let posting = Task { try await engine.response(to: request) }
     _ = await rig.network.asked(1)
     try await engine.suspend()
     await #expect(throws: HTTPTransportError.suspended) { _ = try await posting.value }

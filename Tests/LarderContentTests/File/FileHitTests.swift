@@ -40,7 +40,7 @@ struct FileHitTests {
 
     /// The content at once, or piece by piece.
     func content(_ origin: ContentOrigin, inPieces: Bool = false) async throws -> [UInt8] {
-      let answer = try await engine.answer(request)
+      let answer = try await engine.response(to: request)
       #expect(answer.origin == origin)
       if !inPieces { return try await answer.response.body.collect() }
       var all: [UInt8] = []

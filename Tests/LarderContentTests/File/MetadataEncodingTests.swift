@@ -35,7 +35,7 @@ struct MetadataEncodingTests {
   @Test("come back as the same value, names in their spelling", arguments: values)
   func roundTrip(value: CacheMetadata) throws {
     let bytes = value.encoded()
-    let decoded = try CacheMetadata(encoded: bytes)
+    let decoded = try CacheMetadata(decoding: bytes)
     #expect(decoded == value)
     #expect(decoded.fields.map(\.name.rawName) == value.fields.map(\.name.rawName))
     #expect(decoded.encoded() == bytes)
@@ -58,17 +58,18 @@ struct MetadataEncodingTests {
     let bytes = MetadataEncodingTests.rich.encoded()
     for length in 0..<bytes.count {
       #expect(throws: CacheMetadata.DecodingError.self, "\(length)") {
-        try CacheMetadata(encoded: Array(bytes[..<length]))
+        try CacheMetadata(decoding: Array(bytes[..<length]))
       }
     }
-    #expect(throws: CacheMetadata.DecodingError.self) { try CacheMetadata(encoded: bytes + [0]) }
+    #expect(throws: CacheMetadata.DecodingError.self) { try CacheMetadata(decoding: bytes + [0]) }
+    #expect(CacheMetadata(encoded: bytes + [0]) == nil && CacheMetadata(encoded: bytes) == MetadataEncodingTests.rich)
   }
 
   @Test("of another version, with unknown flags, wild counts, bad UTF-8 or bad ranges say what is wrong and where")
   func reasons() {
     func failure(_ bytes: [UInt8]) -> CacheMetadata.DecodingError? {
       do throws(CacheMetadata.DecodingError) {
-        _ = try CacheMetadata(encoded: bytes)
+        _ = try CacheMetadata(decoding: bytes)
         return nil
       } catch {
         return error
@@ -103,9 +104,9 @@ struct MetadataEncodingTests {
       for _ in 0..<(1 + random.next() % 3) where !tried.isEmpty {
         tried[Int(random.next() % UInt64(tried.count))] = UInt8(truncatingIfNeeded: random.next())
       }
-      guard let value = try? CacheMetadata(encoded: tried) else { continue }
+      guard let value = try? CacheMetadata(decoding: tried) else { continue }
       decoded += 1
-      #expect(try CacheMetadata(encoded: value.encoded()) == value)
+      #expect(try CacheMetadata(decoding: value.encoded()) == value)
     }
     #expect(decoded > 100)
   }

@@ -160,20 +160,20 @@ struct PartialStoringTests {
   func part() throws {
     let answer = PartialSamples.answer(5..<9, 26)
     let part = try #require(ReceivedPart(status: 206, fields: answer.fields))
-    let metadata = try #require(answer.storing(part, answering: [:]))
+    let metadata = try #require(answer.storing(part, inResponseTo: [:]))
     #expect(metadata.content == .parts([5..<9], length: 26))
     #expect(metadata.status == 206)
     #expect(metadata.fields["Content-Range"] == nil)
     #expect(metadata.fields["Content-Length"] == nil)
     let shorter = try #require(part.prefix(2))
-    #expect(answer.storing(shorter, answering: [:])?.content == .parts([5..<7], length: 26))
+    #expect(answer.storing(shorter, inResponseTo: [:])?.content == .parts([5..<7], length: 26))
   }
 
   @Test("a 206 with everything is a 200")
   func whole() throws {
     let answer = PartialSamples.answer(0..<26, 26)
     let metadata = try #require(
-      answer.storing(ReceivedPart(range: 0..<26, length: 26), answering: ["Range": "bytes=0-"]))
+      answer.storing(ReceivedPart(range: 0..<26, length: 26), inResponseTo: ["Range": "bytes=0-"]))
     #expect(metadata.content == .whole)
     #expect(metadata.status == 200)
     #expect(metadata.fields["Content-Length"] == "26")
@@ -182,7 +182,7 @@ struct PartialStoringTests {
   @Test("A response to If-Range may lack fields, and is not stored alone (RFC 9110 §15.3.7)")
   func ifRange() {
     let answer = PartialSamples.answer(5..<9, 26)
-    #expect(answer.storing(ReceivedPart(range: 5..<9, length: 26), answering: ["If-Range": "\"v1\""]) == nil)
+    #expect(answer.storing(ReceivedPart(range: 5..<9, length: 26), inResponseTo: ["If-Range": "\"v1\""]) == nil)
   }
 
   static func answer(_ fields: HTTPFields, status: Int = 200) -> CacheMetadata {

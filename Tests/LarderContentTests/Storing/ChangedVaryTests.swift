@@ -52,11 +52,11 @@ struct ChangedVaryTests {
     options.environment = .at { rig.clock.now }
     let offline = HTTPCache(cache: rig.shelf, transport: NotModifiedTransport(), options: options)
     let error = await #expect(throws: HTTPTransportError.self) {
-      try await EngineRig.line(offline.answer(rig.request("/a", Self.english)))
+      try await EngineRig.line(offline.response(to: rig.request("/a", Self.english)))
     }
     #expect(error?.isTransient == true)
     rig.clock.pass(seconds: 11)
-    #expect(try await EngineRig.line(offline.answer(rig.request("/a", Self.german))) == "200 de validated")
+    #expect(try await EngineRig.line(offline.response(to: rig.request("/a", Self.german))) == "200 de validated")
   }
 
   @Test("an entry under the URL's own key whose Vary the request does not match is not used (§4.1)")

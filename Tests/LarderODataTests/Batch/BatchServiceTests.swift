@@ -20,7 +20,7 @@ struct BatchServiceTests {
     ]), .single(BatchRequest(url: "Products(987654)", fields: ["Accept": "application/json"])),
   ]
 
-  private static func check(_ outcome: BatchAnswers) {
+  private static func check(_ outcome: BatchResults) {
     guard case .parts(let parts) = outcome, parts.count == 3 else {
       Issue.record("not three answers: \(outcome)")
       return
@@ -47,7 +47,7 @@ struct BatchServiceTests {
       "POST", port: service.port, target: "/shop/$batch",
       fields: ["Content-Type": type, "OData-Version": "4.0", "Prefer": "continue-on-error"], body: body)
     Self.check(
-      try BatchAnswers.read(
+      try BatchResults.read(
         status: response.status, fields: Self.fields(response), body: response.body, requests: Self.parts)
     )
   }
@@ -63,7 +63,7 @@ struct BatchServiceTests {
         "Prefer": "continue-on-error",
       ], body: body)
     Self.check(
-      try BatchAnswers.read(
+      try BatchResults.read(
         status: response.status, fields: Self.fields(response), body: response.body, requests: parts))
   }
 
@@ -83,7 +83,7 @@ struct BatchServiceTests {
     let response = try PlainHTTP.send(
       "POST", port: service.port, target: "/sap/opu/odata/sap/API_SALES_ORDER_SRV/$batch",
       fields: ["Content-Type": type, "Accept": "multipart/mixed"], body: body)
-    let outcome = try BatchAnswers.read(
+    let outcome = try BatchResults.read(
       status: response.status, fields: Self.fields(response), body: response.body, requests: parts)
     guard case .parts(let parts) = outcome, parts.count == 3, case .changeSetFailed(let error) = parts[1] else {
       Issue.record("\(response.status) \(response.text)")

@@ -164,7 +164,10 @@ struct CSDLJSONTests {
       ("{\"$LabeledElement\":1,\"$Name\":\"l\"}", .labeledElement(name: "l", .constant(.int, "1"))),
       ("{\"$LabeledElementReference\":\"NS.l\"}", .labeledElementReference("NS.l")),
       ("{\"$UrlRef\":\"u\"}", .urlRef(.constant(.string, "u"))),
-      ("{\"$Null\":null,\"@self.N\":1}", .annotated(.null, [EdmAnnotation(term: "NS.N", value: .constant(.int, "1"))])),
+      (
+        "{\"$Null\":null,\"@self.N\":1}",
+        .annotated(.null, [EdmAnnotation(term: "NS.N", expression: .constant(.int, "1"))])
+      ),
       (
         "{\"@type\":\"https://x#self.R\",\"p\":1}",
         .record(type: "NS.R", [EdmPropertyValue(property: "p", value: .constant(.int, "1"))])
@@ -172,8 +175,21 @@ struct CSDLJSONTests {
     ])
   func expression(_ text: String, _ expected: EdmExpression) throws {
     let model = try Self.schema("\"T\":{\"$Kind\":\"ComplexType\",\"@self.A#q\":\(text)}")
-    #expect(model.complexType("NS.T")?.annotation("NS.A", qualifier: "q")?.value == expected)
+    #expect(model.complexType("NS.T")?.annotation("NS.A", qualifier: "q")?.expression == expected)
     #expect(model.diagnostics.isEmpty)
+  }
+
+  @Test("The value of an annotation has the text of constants and paths, and the properties of records")
+  func annotationValues() throws {
+    let model = try Self.schema(
+      """
+      "T":{"$Kind":"ComplexType","@self.A":{"@self.N":1,"p":{"$Path":"a/b"},"d":1.5,"s":["x","y"],"n":null}}
+      """)
+    let value = try #require(model.complexType("NS.T")?.annotation("NS.A")?.value)
+    #expect(value["p"]?.text == "a/b" && value["p"]?.string == nil)
+    #expect(value["d"]?.text == "1.5" && value["d"]?.int == nil)
+    #expect(value["s"]?.items?.map(\.string) == ["x", "y"])
+    #expect(value.text == nil && value["n"]?.text == nil && value["absent"] == nil)
   }
 
   @Test("Annotations on annotations, next to members, and separate (§14.2, §14.3)")

@@ -24,8 +24,8 @@ struct CSDLAnnotationTests {
       ("NavigationPropertyPath", "n", .path(.navigationProperty, "n")), ("PropertyPath", "p", .path(.property, "p")),
     ])
   func constants(_ name: String, _ text: String, _ expected: EdmExpression) throws {
-    #expect(try CSDLText.annotation("\(name)='\(text)'/>")?.value == expected)
-    #expect(try CSDLText.annotation("><\(name)>\(text)</\(name)></Annotation>")?.value == expected)
+    #expect(try CSDLText.annotation("\(name)='\(text)'/>")?.expression == expected)
+    #expect(try CSDLText.annotation("><\(name)>\(text)</\(name)></Annotation>")?.expression == expected)
   }
 
   @Test(
@@ -69,11 +69,11 @@ struct CSDLAnnotationTests {
       ),
       (
         "<Null><Annotation Term='self.N' Int='1'/></Null>",
-        .annotated(.null, [EdmAnnotation(term: "NS.N", value: .constant(.int, "1"))])
+        .annotated(.null, [EdmAnnotation(term: "NS.N", expression: .constant(.int, "1"))])
       ),
     ])
   func dynamic(_ text: String, _ expected: EdmExpression) throws {
-    #expect(try CSDLText.annotation(">\(text)</Annotation>")?.value == expected)
+    #expect(try CSDLText.annotation(">\(text)</Annotation>")?.expression == expected)
   }
 
   @Test("Separate annotations, with qualifiers and aliases, are found with the inline ones (§14.2)")
@@ -147,7 +147,7 @@ struct CSDLAnnotationTests {
         """))
     let type = try #require(model.entityType("NS.E"))
     #expect(type.annotation("T.A")?.value?.int == 1)
-    #expect(type.annotation("T.B")?.value == .unknown(element: "ParameterReference", text: "p"))
+    #expect(type.annotation("T.B")?.expression == .unknown(element: "ParameterReference", text: "p"))
     #expect(model.diagnostics.map(\.kind) == [.invalidValue, .unknownElement])
   }
 

@@ -77,7 +77,7 @@ struct FriendsListTests {
       server.fail(Server.Unreachable())
       try await list.load(on: screen)
       #expect(screen.take() == ["here: Bob Eve", "note: true"])
-      server.fail(ObjectGone())
+      server.fail(ObjectStoreError.gone)
       let gone = await reason { try await list.load(on: screen) }
       guard case .gone = gone?.reason else {
         Issue.record("\(String(describing: gone))")

@@ -80,7 +80,8 @@ struct ObjectStreamTests {
       (1, .success(2), ["cached 1", "fetched 2"], 2),
       (1, .failure(NoNetwork()), ["cached 1", "failed NoNetwork()"], 1),
       (nil, .success(2), ["fetched 2"], 2), (nil, .failure(NoNetwork()), ["absent a NoNetwork()"], nil),
-      (1, .failure(ObjectGone()), ["cached 1", "gone a"], nil), (nil, .failure(ObjectGone()), ["gone a"], nil),
+      (1, .failure(ObjectStoreError.gone), ["cached 1", "gone a"], nil),
+      (nil, .failure(ObjectStoreError.gone), ["gone a"], nil),
     ] as [(Int?, Result<Int, any Error>, [String], Int?)])
   func outcomes(here: Int?, server: Result<Int, any Error>, expected: [String], after: Int?) async throws {
     let rig = try ObjectRig()
@@ -90,6 +91,18 @@ struct ObjectStreamTests {
       #expect(try await store.value(Int.self, forKey: "a") == after)
     }
     try await rig.with { (store) async throws in #expect(try await store.value(Int.self, forKey: "a") == after) }
+  }
+
+  @Test("A fetch that fails because the value of another key is gone keeps its own value")
+  func goneElsewhere() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      try await store.put(1, forKey: "a")
+      let elsewhere = ObjectStoreError(.stream, key: "b", .gone)
+      let stream = store.stream(Int.self, forKey: "a") { throw elsewhere }
+      #expect(await steps(stream) == ["cached 1", "failed \(elsewhere)"])
+      #expect(try await store.value(Int.self, forKey: "a") == 1)
+    }
   }
 
   @Test("The cached value is delivered before the server responds; labels and TTL apply to the fetched value")
@@ -180,7 +193,7 @@ struct ObjectStreamTests {
       async let second = steps(stream)
       request = await server.request()
       try await store.put(2, forKey: "a")
-      request.resume(throwing: ObjectGone())
+      request.resume(throwing: ObjectStoreError.gone)
       #expect(await second == ["cached 2", "gone a"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
       async let third = steps(stream)

@@ -89,7 +89,7 @@ struct ObjectStressTests {
   /// The fetch may belong to another task, and then ends with its result.
   private static func stream(_ store: ObjectStore, _ key: String, _ value: Int?, steps: Int) async throws {
     let stream = store.stream(Int.self, forKey: key) { () async throws in
-      guard let value else { throw ObjectGone() }
+      guard let value else { throw ObjectStoreError.gone }
       return value
     }
     var iterator = stream.makeAsyncIterator()

@@ -17,7 +17,7 @@ struct EvilAnswerTests {
       (testDescription, self.name, self.answer) = (what, name, answer)
     }
 
-    init(_ what: String, _ name: OfflineODataErrorName = .malformedAnswer, json: String) {
+    init(_ what: String, _ name: OfflineODataErrorName = .malformedResponse, json: String) {
       self.init(what, name, EvilService.json(json))
     }
   }
@@ -29,14 +29,14 @@ struct EvilAnswerTests {
     Evil("JSON with more behind it", json: "{\"value\":[]} x"),
     Evil("a number", json: "1"),
     Evil(
-      "a login page", .malformedAnswer,
+      "a login page", .malformedResponse,
       .response(200, fields: [.contentType: "text/html"], body: "<!DOCTYPE html><html><form>Sign in</form></html>")),
     Evil(
-      "a login page of XHTML", .malformedAnswer,
+      "a login page of XHTML", .malformedResponse,
       .response(
         200, fields: [.contentType: "application/xhtml+xml"], body: "<html><body><form>Sign in</form></body></html>")),
     Evil(
-      "Atom that is another feed", .malformedAnswer,
+      "Atom that is another feed", .malformedResponse,
       .response(200, fields: [.contentType: "application/atom+xml"], body: "<rss version=\"2.0\"><channel/></rss>")),
     Evil("an error with status 200", json: "{\"error\":{\"code\":\"x\",\"message\":\"y\"}}"),
     Evil("another kind of answer", json: "{\"@odata.context\":\"$metadata#Edm.String\",\"value\":\"x\"}"),
@@ -159,7 +159,7 @@ struct EvilAnswerTests {
       }
       return EvilService.json("<html>")
     }
-    for _ in 0..<2 { #expect(await rig.download(evil)?.name == .malformedAnswer) }
+    for _ in 0..<2 { #expect(await rig.download(evil)?.name == .malformedResponse) }
     #expect(asked.withLock { $0 }.filter { $0 == "skip" }.count == 3)
     #expect(try await rig.isIntact())
     try await rig.end()
@@ -223,7 +223,7 @@ struct EvilAnswerTests {
         fields: [.contentType: "application/json"],
         pieces: ["{\"value\":[{\"ID\":1,\"Text\":\""] + [String](repeating: megabyte, count: 66) + ["\"}]}"])
     }
-    #expect(large?.name == .malformedAnswer || large?.name == .timeout, "\(large.debugDescription)")
+    #expect(large?.name == .malformedResponse || large?.name == .timeout, "\(large.debugDescription)")
     let drip = await rig.download { _ in .response(200, body: "{}").drippingHead(every: .milliseconds(50)) }
     #expect(drip?.name == .timeout)
     for link in ["http://evil.example/x?d=1", "Rows?d=1", "/s/Rows?d=1", "\(rig.server.url("/s/Rows"))?d=1", ""] {

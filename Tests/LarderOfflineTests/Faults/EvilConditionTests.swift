@@ -36,7 +36,7 @@ struct EvilConditionTests {
     let rig = try await EvilRig()
     // Nothing was said that a condition could be made of.
     let none = await rig.download { _ in .response(304) }
-    #expect(none?.name == .malformedAnswer, "\(none.debugDescription)")
+    #expect(none?.name == .malformedResponse, "\(none.debugDescription)")
     #expect(none?.errorMessage.contains("304") == true, "\(none.debugDescription)")
     #expect(try await rig.texts() == [String](repeating: "v1", count: 5))
     #expect(await rig.download { _ in Self.answer(2, etag: "\"2\"") } == nil)
@@ -50,7 +50,7 @@ struct EvilConditionTests {
       request.query?.contains("skip") == true
         ? .response(304) : EvilService.json("{\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"Rows?skip=1\"}")
     }
-    #expect(page?.name == .malformedAnswer, "\(page.debugDescription)")
+    #expect(page?.name == .malformedResponse, "\(page.debugDescription)")
     #expect(try await rig.texts() == [String](repeating: "v2", count: 5))
     rig.service.version = 2
     #expect(try await rig.isIntact(2))
@@ -68,7 +68,7 @@ struct EvilConditionTests {
       let store = try rig.provider()
       try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
       let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
-      #expect([.malformedAnswer, .requestRefused].contains(error?.name), "\(path): \(error.debugDescription)")
+      #expect([.malformedResponse, .requestRefused].contains(error?.name), "\(path): \(error.debugDescription)")
       #expect(error?.errorMessage.contains("304") == true, "\(error.debugDescription)")
       service.evil = nil
       try await store.open()

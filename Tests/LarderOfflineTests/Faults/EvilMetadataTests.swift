@@ -83,7 +83,7 @@ struct EvilMetadataTests {
       rig.service.metadata = number
       return EvilService.json("{\"value\":[{\"ID\":2,\"Text\":{\"a\":1}}]}")
     }
-    #expect(error?.name == .malformedAnswer, "\(error.debugDescription)")
+    #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts() == [String](repeating: "v1", count: 5))
     let next = await rig.download { _ in EvilService.json("{\"value\":[{\"ID\":1,\"Text\":8}]}") }
     #expect(next == nil, "\(next.debugDescription)")
@@ -194,7 +194,7 @@ struct EvilMetadataTests {
       serviceRoot: rig.server.url("/s/"), transport: rig.rig.transport, parameters: parameters)
     try await small.open()
     let refused = await #expect(throws: OfflineODataError.self) { try await small.download() }
-    #expect([.malformedMetadata, .malformedAnswer].contains(refused?.name), "\(refused.debugDescription)")
+    #expect([.malformedMetadata, .malformedResponse].contains(refused?.name), "\(refused.debugDescription)")
     #expect(refused?.errorMessage.contains("1048576") == true, "\(refused.debugDescription)")
     try await small.close()
     rig.server.stop()

@@ -36,7 +36,7 @@ struct EvilScaleTests {
     ]
     let before = try residentMemory().highest
     let error = await rig.download { _ in .response(200, fields: fields, bytes: member) }
-    #expect(error?.name == .malformedAnswer, "\(error.debugDescription)")
+    #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     let grown = try residentMemory().highest - before
     print("300 MB unfolded: \(grown >> 20) MB more")
     #expect(grown < 300 << 20)
@@ -48,7 +48,7 @@ struct EvilScaleTests {
   func twice() async throws {
     let rig = try await EvilRig()
     let double = await rig.download { _ in EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"a\",\"Text\":\"b\"}]}") }
-    #expect(double?.name == .malformedAnswer, "\(double.debugDescription)")
+    #expect(double?.name == .malformedResponse, "\(double.debugDescription)")
     #expect(try await rig.texts() == [String](repeating: "v1", count: 5))
     let apart = await rig.download { request in
       request.query?.contains("skip") == true

@@ -66,7 +66,7 @@ struct OtherKindTests {
   func whole(_ other: Other) async throws {
     let rig = try await rig()
     let error = await rig.download { _ in other.answer }
-    #expect(error?.name == .malformedAnswer, "\(error.debugDescription)")
+    #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts().count == 5)
     #expect(try await rig.isIntact(rig.service.version))
     try await rig.end()
@@ -80,7 +80,7 @@ struct OtherKindTests {
         ? other.answer
         : EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"new\"}],\"@odata.nextLink\":\"Rows?skip\"}")
     }
-    #expect(error?.name == .malformedAnswer, "\(error.debugDescription)")
+    #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts() == [String](repeating: "v1", count: 5))
     try await rig.end()
   }
@@ -115,7 +115,7 @@ struct OtherKindTests {
       guard !request.target.contains("Parts?") else { return other.answer }
       return EvilService.json("{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"Rows(1)/Parts?a=0\"}]}")
     }
-    #expect(error?.name == .malformedAnswer, "\(error.debugDescription)")
+    #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts().count == 5)
     try await rig.end()
   }

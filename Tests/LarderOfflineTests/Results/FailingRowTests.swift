@@ -66,7 +66,7 @@ struct FailingRowTests {
   func named(_ filter: String, _ expression: String) async throws {
     let rig = try await rig()
     let error = try #require(await failure(rig, "Things?$filter=\(filter)"))
-    #expect(error.name == .invalidQuestion)
+    #expect(error.name == .invalidQuery)
     #expect(error.errorMessage.contains("\(expression) for Things(2)"), "\(error)")
     #expect(!error.errorMessage.contains(rig.rows.folder.path), "\(error)")
     #expect(!error.errorMessage.contains("SQLite"), "\(error)")
@@ -89,7 +89,7 @@ struct FailingRowTests {
     ])
   func everywhere(_ path: String, _ words: String) async throws {
     let error = try #require(await failure(rig(), path))
-    #expect(error.name == .invalidQuestion)
+    #expect(error.name == .invalidQuery)
     #expect(error.errorMessage.contains(words), "\(error)")
   }
 

@@ -29,11 +29,11 @@ struct DiagnosticTests {
     arguments: [
       (.resumed(.whole, pages: 2, rows: 5), "downloadResumed"), (.stagingTooOld, "stagingTooOld"),
       (.deltaExpired(status: 410), "deltaExpired"),
-      (.deltaUnusable(OfflineODataError(.malformedAnswer)), "deltaUnusable"),
+      (.deltaUnusable(OfflineODataError(.malformedResponse)), "deltaUnusable"),
       (.deltaIncomplete, "deltaIncomplete"), (.countsDiffer(service: 1, storeCount: 2), "countsDiffer"),
       (.optionsRejected(status: 400, tracking: true, count: false), "optionsRejected"),
       (.pageRejected(status: 400), "pageRejected"), (.preferencesRejected(status: 400), "preferencesRejected"),
-      (.pagesExpired(status: 404), "pageExpired"), (.pageUnusable(OfflineODataError(.malformedAnswer)), "pageUnusable"),
+      (.pagesExpired(status: 404), "pageExpired"), (.pageUnusable(OfflineODataError(.malformedResponse)), "pageUnusable"),
       (.rowsMoved, "rowsMoved"), (.unstable(count: 1, rows: 2), "countUnreliable"),
       (.windows(size: 5), "pagesRequested"),
       (.windowsIgnored, "pagingIgnored"), (.containerDeleted, "containerDeleted"),

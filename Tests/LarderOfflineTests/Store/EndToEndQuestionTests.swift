@@ -11,12 +11,12 @@ import Testing
 struct EndToEndQuestionTests {
   /// A copy of the staff's service, which is away from then on.
   private func copied(
-    isV2: Bool = false, answerPageSize: Int? = nil
+    isV2: Bool = false, resultPageSize: Int? = nil
   ) async throws -> (store: OfflineODataProvider, root: String, rig: StoreRig) {
     let server = try EndToEndStaff(isV2: isV2, isPaged: true).serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
-    let store = try rig.provider(answerPageSize: answerPageSize)
+    let store = try rig.provider(resultPageSize: resultPageSize)
     try await store.add(OfflineODataDefiningQuery("staff", "Staff"))
     try await store.add(OfflineODataDefiningQuery("departments", "Departments"))
     try await store.open()
@@ -122,7 +122,7 @@ struct EndToEndQuestionTests {
 
   @Test("pages of rows that are alike in their order leave none out and give none twice", arguments: [false, true])
   func pages(isV2: Bool) async throws {
-    let (store, _, rig) = try await copied(isV2: isV2, answerPageSize: 2)
+    let (store, _, rig) = try await copied(isV2: isV2, resultPageSize: 2)
     for (question, expected) in [
       ("Staff?$orderby=Hired", [1, 2, 3, 4, 5]), ("Staff?$orderby=Hired desc,BossID desc", [5, 4, 2, 3, 1]),
       ("Staff?$orderby=Hired&$top=3", [1, 2, 3]), ("Staff?$orderby=Department/Name,ID desc&$skip=1", [3, 1, 4, 2]),
@@ -169,7 +169,7 @@ struct EndToEndQuestionTests {
 
   @Test("V2: answers in its own form with next links, and in V4's where that is asked for")
   func verbose() async throws {
-    let (store, root, rig) = try await copied(isV2: true, answerPageSize: 2)
+    let (store, root, rig) = try await copied(isV2: true, resultPageSize: 2)
     func text(_ question: String) async throws -> String {
       try await store.text(question).replacingOccurrences(of: root, with: "")
     }

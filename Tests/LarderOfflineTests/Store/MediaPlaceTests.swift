@@ -79,11 +79,11 @@ struct MediaPlaceTests {
   @Test(
     "those of derived types, stream properties of derived types, those of singletons; contained ones one by one",
     arguments: [nil, 1])
-  func places(answerPageSize: Int?) async throws {
+  func places(resultPageSize: Int?) async throws {
     let server = try ScriptedServer { Self.answer($0) }
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
-    let store = try rig.provider(answerPageSize: answerPageSize)
+    let store = try rig.provider(resultPageSize: resultPageSize)
     for (name, query) in [("photos", "Photos"), ("me", "Me")] {
       try await store.add(OfflineODataDefiningQuery(name, query, automaticallyRetrievesStreams: true))
     }

@@ -53,8 +53,8 @@ struct OfflineODataErrorTests {
     #expect(code == 5002)
     #expect(
       message
-        == "Could not connect to the service: read (https://example.org/s/Orders): Cannot connect to example.org: refused. "
-        + "Try again later.")
+        == "Could not connect to the service: read (GET https://example.org/s/Orders): Cannot connect to example.org: "
+        + "refused. Try again later.")
     #expect(error.debugDescription.hasPrefix("communicationError cannotConnect (5002): "))
   }
 
@@ -81,7 +81,7 @@ struct OfflineODataErrorTests {
 
   @Test(
     "a stored value of another kind than its column's is damage; a function without a value is the question's fault",
-    arguments: [("SELECT 'a'", OfflineODataErrorName.storeDamaged), ("SELECT larder_div(1, 0)", .invalidQuestion)])
+    arguments: [("SELECT 'a'", OfflineODataErrorName.storeDamaged), ("SELECT larder_div(1, 0)", .invalidQuery)])
   func unexpectedValue(sql: String, name: OfflineODataErrorName) async throws {
     let folder = try TemporaryFolder()
     let database = try await Database.open(

@@ -23,12 +23,12 @@ final class StoreRig: Sendable {
 
   /// A provider of the rig's file.
   func provider(
-    root other: String? = nil, pageSize: Int? = nil, answerPageSize: Int? = nil, name: String = "store",
+    root other: String? = nil, pageSize: Int? = nil, resultPageSize: Int? = nil, name: String = "store",
     transport: (any HTTPTransport)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
       storeName: name, path: folder.path, pageSize: pageSize, encryptionKey: try RigKey.fromEnvironment(),
-      answerPageSize: answerPageSize)
+      resultPageSize: resultPageSize)
     parameters.conversation.retry = .never
     parameters.onDiagnostic = { [diagnostics] in diagnostics.add($0) }
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }

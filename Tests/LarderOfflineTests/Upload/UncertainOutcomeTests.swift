@@ -24,7 +24,7 @@ struct UncertainOutcomeTests {
   private static let beside = UncertainOutcome.conflict(mayHaveTakenEffect: false)
 
   static let table: [Row] = [
-    Row(.unanswered, [.unclear], [.unclear], [.unclear], [.unclear, .notDone], [.unclear]),
+    Row(.inconclusive, [.unclear], [.unclear], [.unclear], [.unclear, .notDone], [.unclear]),
     Row(.absent, [.notDone], [.notDone], [overtaken], [.done], [.unclear]),
     Row(.gone, [overtaken], [.unclear], [overtaken], [.done], [.unclear]),
     Row(.asSent, [.done], [.done], [.done], [.done], [.unclear]),

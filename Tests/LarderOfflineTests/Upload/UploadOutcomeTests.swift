@@ -69,7 +69,7 @@ struct UploadOutcomeTests {
     "Other failures",
     arguments: [
       (ODataServiceError.Category.cancelled, UploadOutcome.stop(mayHaveTakenEffect: true)),
-      (.malformedAnswer(""), .unclear), (.notProcessed, .notSent), (.invalidRequest(""), .rejected),
+      (.malformedResponse(""), .unclear), (.notProcessed, .notSent), (.invalidRequest(""), .rejected),
       (.notSupported(""), .rejected), (.csrf(""), .stop(mayHaveTakenEffect: false)),
       (.authentication(.invalidGrant), .stop(mayHaveTakenEffect: false)),
     ])
@@ -87,6 +87,6 @@ struct UploadOutcomeTests {
   func batches(status: Int, rejection: BatchRejection?) {
     let error = ODataServiceError(.http(status: status, payload: nil), operation: "batch")
     #expect(BatchRejection.of(error) == rejection)
-    #expect(BatchRejection.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unreadable)
+    #expect(BatchRejection.of(ODataServiceError(.malformedResponse(""), operation: "batch")) == .unreadable)
   }
 }

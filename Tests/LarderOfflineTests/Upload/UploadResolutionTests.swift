@@ -111,7 +111,7 @@ struct UploadResolutionTests {
   }
 
   @Test("A service that does not say which entities it has is not sent the new one again", arguments: [404, 410, 400])
-  func unanswered(status: Int) async throws {
+  func inconclusive(status: Int) async throws {
     let rig = try await UploadRig()
     try await record(.serverKey, rig)
     rig.service.fail(.lost) { $0.contains("$batch") }

@@ -113,7 +113,7 @@ struct BatchTests {
     let ids = transport.requests.first?.body.text.components(separatedBy: "\r\n").filter { $0.hasPrefix("Content-ID") }
     #expect(ids == ["Content-ID: 1", "Content-ID: 2", "Content-ID: 3"])
     #expect(slots.count == 3 && slots[0]?.response?.url.hasSuffix("/A") == true)
-    guard case .malformedAnswer? = slots[1]?.failure?.category else {
+    guard case .malformedResponse? = slots[1]?.failure?.category else {
       Issue.record("B has an answer: \(String(describing: slots[1]))")
       return
     }
@@ -179,7 +179,7 @@ struct BatchTests {
   func malformed(fakeResponse: FakeResponse) async throws {
     let service = try conversation(FakeTransport([fakeResponse]))
     let error = await serviceError { _ = try await service.send(ODataBatchRequest([.read("P")])) }
-    guard case .malformedAnswer? = error?.category else {
+    guard case .malformedResponse? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
       return
     }

@@ -53,7 +53,7 @@ struct ConversationTests {
     let transport = FakeTransport([FakeResponse(200, [:], "<edmx"), FakeResponse(200, [:], Self.metadataV4)])
     let service = try conversation(transport)
     let error = await serviceError { _ = try await service.metadata() }
-    guard case .malformedAnswer(let detail)? = error?.category else {
+    guard case .malformedResponse(let detail)? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
       return
     }
@@ -216,7 +216,7 @@ struct ConversationTests {
     #expect(transport.requests.last?.fields["If-Range"] == "\"1\"")
     #expect(try await service.stream(.readMedia("P(1)/$value"), from: 3).offset == 0)
     let wrong = await serviceError { _ = try await service.stream(.readMedia("P(1)/$value"), from: 3) }
-    guard case .malformedAnswer? = wrong?.category else {
+    guard case .malformedResponse? = wrong?.category else {
       Issue.record("another category: \(String(describing: wrong))")
       return
     }
@@ -231,7 +231,7 @@ struct ConversationTests {
     let fakeResponse = FakeResponse(206, ["Content-Range": range, .contentType: "application/json"], "{}")
     let service = try conversation(FakeTransport([fakeResponse]))
     let error = await serviceError { _ = try await service.stream(.readMedia("P(1)/$value")) }
-    guard case .malformedAnswer? = error?.category else {
+    guard case .malformedResponse? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
       return
     }

@@ -94,7 +94,7 @@ struct PayloadTests {
         default: "another payload"
         }
     } catch {
-      guard case .malformedAnswer = error.category else { throw error }
+      guard case .malformedResponse = error.category else { throw error }
       found = "malformed"
     }
     #expect(found == expected)

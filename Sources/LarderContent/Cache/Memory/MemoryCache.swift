@@ -29,10 +29,10 @@ public final class MemoryCache: Cache {
   public var usedBytes: Int { entries.withLock { $0.total } }
 
   /// The entry under a key, at the cost of a dictionary lookup.
-  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entryAtHand(forKey: key) }
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entryInMemory(forKey: key) }
 
   /// The entry under a key. It is always available at once, because all entries are in memory.
-  public func entryAtHand(forKey key: String) -> CacheEntry? { entries.withLock { $0.use(key) } }
+  public func entryInMemory(forKey key: String) -> CacheEntry? { entries.withLock { $0.use(key) } }
 
   /// Stores an entry, and removes the least recently used ones if it needs their space.
   ///

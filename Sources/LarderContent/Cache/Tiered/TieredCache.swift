@@ -62,8 +62,8 @@ public final class TieredCache: Cache {
   }
 
   /// The first cache's entry, if it is available at once and the second cache cannot have changed.
-  public func entryAtHand(forKey key: String) -> CacheEntry? {
-    guard !isSuspended.load(ordering: .acquiring), let memoryEntry = memory.entryAtHand(forKey: key),
+  public func entryInMemory(forKey key: String) -> CacheEntry? {
+    guard !isSuspended.load(ordering: .acquiring), let memoryEntry = memory.entryInMemory(forKey: key),
       isCurrent(memoryEntry)
     else {
       return nil

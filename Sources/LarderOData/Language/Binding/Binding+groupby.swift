@@ -71,7 +71,7 @@ extension Binding {
       else { continue }
       var paths: [ODataBoundPath] = []
       for item in items {
-        guard let text = item.string ?? item.pathText else { continue }
+        guard let text = item.string ?? item.expression.pathText else { continue }
         let segments = text.split(separator: "/").map { ODataPathSegment(.name(String($0))) }
         paths.append(try relative(ODataPath(segments), .apply).path)
       }
@@ -220,7 +220,7 @@ private struct GroupedSteps {
 extension EdmExpression {
   /// The text of a path.
   fileprivate var pathText: String? {
-    if case .path(_, let text) = bare { text } else { nil }
+    if case .path(_, let text) = self { text } else { nil }
   }
 }
 

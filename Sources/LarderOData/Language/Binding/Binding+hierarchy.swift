@@ -84,7 +84,7 @@ extension Binding {
     return true
   }
 
-  private func recursiveHierarchy(_ qualifier: String, of structure: EdmStructure?) -> EdmExpression? {
+  private func recursiveHierarchy(_ qualifier: String, of structure: EdmStructure?) -> EdmAnnotationValue? {
     for type in structure?.chain ?? [] {
       let annotation = index.model.annotation(
         Binding.recursiveHierarchyTerm, qualifier: qualifier, target: type.name)
@@ -93,9 +93,12 @@ extension Binding {
     return nil
   }
 
-  private static func steps(_ value: EdmExpression?) -> [String] {
-    guard let value = value?.bare else { return [] }
-    let text: String? = if case .path(_, let path) = value { path } else { value.string }
+  private static func steps(_ value: EdmAnnotationValue?) -> [String] {
+    let text: String? =
+      switch value?.expression {
+      case .path(_, let text), .constant(.string, let text): text
+      default: nil
+      }
     return (text ?? "").split(separator: "/").map { String($0) }
   }
 

@@ -176,12 +176,12 @@ package final class ODataBoundShape: Sendable, Hashable {
 
 extension EdmStructure: Hashable {
   /// Whether both are the same type: two models that declare a type of one name mean the same type.
-  public static func == (left: EdmStructure, right: EdmStructure) -> Bool {
+  package static func == (left: EdmStructure, right: EdmStructure) -> Bool {
     left === right || left.name == right.name && left.isEntityType == right.isEntityType
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
   /// Whether the type is `other`, or derives from it.
   func derives(from other: EdmStructure) -> Bool {

@@ -144,15 +144,15 @@ package final class ODataDeclaredTypeDefinition: Sendable, Hashable {
 }
 
 /// An entity set or a singleton.
-public final class ODataNavigationSource: Sendable, Hashable {
+package final class ODataNavigationSource: Sendable, Hashable {
   /// The name, the first step of its URLs.
-  public let name: String
+  package let name: String
   /// The type of its entities.
-  public let type: EdmStructure
+  package let type: EdmStructure
   /// The entity set; nil if the source is a singleton.
-  public let entitySet: EdmEntitySet?
+  package let entitySet: EdmEntitySet?
   /// The singleton; nil if the source is an entity set.
-  public let singleton: EdmSingleton?
+  package let singleton: EdmSingleton?
   let bindings: BindingPathNode?
 
   init(_ entitySet: EdmEntitySet, type: EdmStructure, bindings: BindingPathNode?) {
@@ -172,12 +172,12 @@ public final class ODataNavigationSource: Sendable, Hashable {
   }
 
   /// Whether the names are equal.
-  public static func == (left: ODataNavigationSource, right: ODataNavigationSource) -> Bool {
+  package static func == (left: ODataNavigationSource, right: ODataNavigationSource) -> Bool {
     left === right || left.name == right.name
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// One part of an entity type's key.

@@ -95,7 +95,7 @@ public protocol ODataExpandableMember: ODataMember {
 /// A primitive property.
 public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -103,13 +103,13 @@ public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
   /// The property as an operand.
   public func operand(at path: ODataPath) -> ODataOperand<Value> { ODataOperand(path: path.appending(.name(name))) }
   /// The property in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
 }
 
 /// A collection of primitive values.
 public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -117,13 +117,13 @@ public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable
   /// The values, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataValues<Value> { ODataValues(path: path.appending(.name(name))) }
   /// The property in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
 }
 
 /// A complex property.
 public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -141,7 +141,7 @@ public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, S
 /// A collection of complex values.
 public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -159,7 +159,7 @@ public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMemb
 /// A navigation property to one entity, or none.
 public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -169,7 +169,7 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
   /// The entity in `$orderby`; its members can follow.
   public func ordering(at path: ODataPath) -> ODataOrdering<Entity> { ODataOrdering(path.appending(.name(name))) }
   /// The property's link in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
   /// The entity in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedEntity<Entity> {
     ODataExpandedEntity(path.appending(.name(name)))
@@ -179,7 +179,7 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
 /// A navigation property to several entities.
 public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
   /// The property's name in the service.
-  public let name: String
+  package let name: String
 
   /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
@@ -187,7 +187,7 @@ public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandable
   /// The entities, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataItems<Entity> { ODataItems(path: path.appending(.name(name))) }
   /// The property's link in `$select`.
-  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
   /// The entities in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedCollection<Entity> {
     ODataExpandedCollection(path.appending(.name(name)))

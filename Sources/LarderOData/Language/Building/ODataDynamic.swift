@@ -2,7 +2,7 @@
 /// any value. `of(_:)` gives it a type.
 public struct ODataDynamic: Sendable {
   /// The expression.
-  public let expression: ODataExpression
+  package let expression: ODataExpression
   private let path: ODataPath
 
   init(path: ODataPath) {

@@ -24,7 +24,7 @@ public struct ODataExpand<Entity: ODataDescribed>: Sendable {
   }
 
   /// The items for V4.
-  public func items(_ version: ODataVersion = .v401) -> [ODataExpandItem] {
+  package func items(_ version: ODataVersion = .v401) -> [ODataExpandItem] {
     var options = ODataQueryOptions()
     options.expand = built
     return DialectSpelling.options(options, version.dialect).expand
@@ -44,12 +44,6 @@ extension ODataExpand where Entity == ODataUntyped {
   public init(@ODataExpandBuilder _ items: (ODataExpansion<ODataUntyped>) -> [ODataExpandItem]) {
     built = items(ODataExpansion(.instance))
   }
-}
-
-/// An item that can be in `$expand`.
-public protocol ODataExpandable {
-  /// The item.
-  var item: ODataExpandItem { get }
 }
 
 /// The navigation properties of a type in `$expand`, and its complex properties, through which theirs are reached.
@@ -76,9 +70,8 @@ public struct ODataExpansion<Entity: ODataDescribed>: Sendable {
 }
 
 /// An expanded entity.
-public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataExpandable, ODataEntityOptions, Sendable {
-  /// The item.
-  public var item: ODataExpandItem
+public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataEntityOptions, Sendable {
+  fileprivate var item: ODataExpandItem
 
   init(_ path: ODataPath) { item = ODataExpandItem(path) }
 
@@ -94,15 +87,12 @@ public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataExpandable, ODat
   }
 
   /// `$ref`: the reference instead of the entity.
-  public var reference: some ODataExpandable { ODataExpandedReference(item: item.with(.ref)) }
+  public var reference: ODataExpandItem { item.with(.ref) }
 }
 
 /// Expanded entities.
-public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataExpandable, ODataCollectionOptions,
-  ODataEntityOptions, Sendable
-{
-  /// The item.
-  public var item: ODataExpandItem
+public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataCollectionOptions, ODataEntityOptions, Sendable {
+  fileprivate var item: ODataExpandItem
 
   init(_ path: ODataPath) { item = ODataExpandItem(path) }
 
@@ -118,14 +108,10 @@ public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataExpandable, 
   }
 
   /// `$ref`: references instead of entities, with the options so far.
-  public var references: some ODataExpandable { ODataExpandedReference(item: item.with(.ref)) }
+  public var references: ODataExpandItem { item.with(.ref) }
 
   /// `$count`: the number of entities instead of the entities, with the options so far.
-  public var itemCount: some ODataExpandable { ODataExpandedReference(item: item.with(.count(nil))) }
-}
-
-private struct ODataExpandedReference: ODataExpandable, Sendable {
-  var item: ODataExpandItem
+  public var itemCount: ODataExpandItem { item.with(.count(nil)) }
 }
 
 extension ODataExpandItem {
@@ -137,8 +123,16 @@ extension ODataExpandItem {
 /// Collects the items of `$expand`, one per line.
 @resultBuilder
 public enum ODataExpandBuilder {
-  /// One item.
-  public static func buildExpression(_ part: some ODataExpandable) -> [ODataExpandItem] { [part.item] }
+  /// An expanded entity.
+  public static func buildExpression(_ part: ODataExpandedEntity<some ODataDescribed>) -> [ODataExpandItem] {
+    [part.item]
+  }
+  /// An expanded collection.
+  public static func buildExpression(_ part: ODataExpandedCollection<some ODataDescribed>) -> [ODataExpandItem] {
+    [part.item]
+  }
+  /// References, or the number of entities.
+  public static func buildExpression(_ item: ODataExpandItem) -> [ODataExpandItem] { [item] }
   /// All items in their order.
   public static func buildBlock(_ items: [ODataExpandItem]...) -> [ODataExpandItem] { items.flatMap(\.self) }
   /// Items of an `if`.

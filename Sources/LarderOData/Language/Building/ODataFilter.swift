@@ -18,7 +18,7 @@ public struct ODataFilter<Entity: ODataDescribed>: Sendable {
   }
 
   /// The expression for a version: V2's own forms of expressions, and V4's numbers in the types that a parser reads.
-  public func expression(_ version: ODataVersion = .v401) -> ODataExpression {
+  package func expression(_ version: ODataVersion = .v401) -> ODataExpression {
     DialectSpelling.expression(built, version.dialect)
   }
 
@@ -68,7 +68,7 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
   }
 
   /// The items for a version.
-  public func items(_ version: ODataVersion = .v401) -> [ODataOrderByItem] {
+  package func items(_ version: ODataVersion = .v401) -> [ODataOrderByItem] {
     built.map {
       ODataOrderByItem(DialectSpelling.expression($0.expression, version.dialect), isDescending: $0.isDescending)
     }

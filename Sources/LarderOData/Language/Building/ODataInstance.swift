@@ -5,10 +5,10 @@
 @dynamicMemberLookup
 public struct ODataInstance<Entity: ODataDescribed>: Sendable {
   /// The path of the instance.
-  public let path: ODataPath
+  package let path: ODataPath
 
   /// Creates the instance at a path.
-  public init(path: ODataPath) { self.path = path }
+  package init(path: ODataPath) { self.path = path }
 
   /// A member by its field.
   public subscript<Member: ODataMember>(dynamicMember field: KeyPath<Entity.Fields, Member>) -> Member.Operand {
@@ -51,10 +51,10 @@ public struct ODataNull: ExpressibleByNilLiteral, Sendable {
 /// A collection of entities or complex values inside an expression.
 public struct ODataItems<Entity: ODataDescribed>: Sendable {
   /// The path of the collection.
-  public let path: ODataPath
+  package let path: ODataPath
 
   /// Creates the collection at a path.
-  public init(path: ODataPath) { self.path = path }
+  package init(path: ODataPath) { self.path = path }
 
   /// `any()`: whether there is an item.
   public func any() -> ODataOperand<Bool> { ODataOperand<Bool>(path: path.appending(.any(nil))) }
@@ -90,10 +90,10 @@ public struct ODataItems<Entity: ODataDescribed>: Sendable {
 /// A collection of primitive values inside an expression.
 public struct ODataValues<Value: ODataPrimitive>: Sendable {
   /// The path of the collection.
-  public let path: ODataPath
+  package let path: ODataPath
 
   /// Creates the collection at a path.
-  public init(path: ODataPath) { self.path = path }
+  package init(path: ODataPath) { self.path = path }
 
   /// `any()`: whether there is a value.
   public func any() -> ODataOperand<Bool> { ODataOperand<Bool>(path: path.appending(.any(nil))) }

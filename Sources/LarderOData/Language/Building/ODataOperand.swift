@@ -3,8 +3,8 @@
 /// Operands come from ``ODataInstance`` and are combined with operators and methods; a condition is an
 /// `ODataOperand<Bool>`. Values are added as values, never as text.
 public struct ODataOperand<Value: ODataPrimitive>: Sendable {
-  /// The expression, not yet converted to a version: ``ODataFilter/expression(_:)`` does that.
-  public let expression: ODataExpression
+  /// The expression, not yet converted to a version: ``ODataFilter`` does that.
+  package let expression: ODataExpression
 
   init(_ kind: ODataExpression.Kind) { expression = ODataExpression(kind) }
 
@@ -182,7 +182,7 @@ extension ODataOperand<Bool> {
 
 extension ODataExpression {
   /// Joins expressions with `and`, as one chain; `true` if there are none.
-  public static func all(_ operands: [ODataExpression]) -> ODataExpression {
+  package static func all(_ operands: [ODataExpression]) -> ODataExpression {
     let flat = operands.flatMap { operand in
       if case .and(let inner) = operand.kind { inner } else { [operand] }
     }
@@ -191,7 +191,7 @@ extension ODataExpression {
   }
 
   /// Joins expressions with `or`, as one chain; `false` if there are none.
-  public static func any(_ operands: [ODataExpression]) -> ODataExpression {
+  package static func any(_ operands: [ODataExpression]) -> ODataExpression {
     let flat = operands.flatMap { operand in
       if case .or(let inner) = operand.kind { inner } else { [operand] }
     }

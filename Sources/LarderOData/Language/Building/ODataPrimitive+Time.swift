@@ -60,7 +60,7 @@ extension Date: ODataDated, ODataTimed {
 extension ODataExpression {
   /// An expression of any value: a value without a literal becomes an object or an array (URL Conventions 4.01
   /// §5.1.1.14). Annotations of complex values are kept as members with `@`.
-  public init(value: ODataValue) {
+  package init(value: ODataValue) {
     switch value {
     case .collection(let items): self.init(.array(items.map { ODataExpression(value: $0) }))
     case .complex(let value):

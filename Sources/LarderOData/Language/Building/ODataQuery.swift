@@ -54,7 +54,7 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
   }
 
   /// The options as a tree for a version.
-  public func queryOptions(_ version: ODataVersion = .v401) -> ODataQueryOptions { url(version).options }
+  package func queryOptions(_ version: ODataVersion = .v401) -> ODataQueryOptions { url(version).options }
 
   /// The URL relative to the service's root, percent-encoded: `Products?$filter=…`.
   public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {

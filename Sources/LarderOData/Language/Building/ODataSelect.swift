@@ -17,7 +17,7 @@ public struct ODataSelect<Entity: ODataDescribed>: Sendable {
   }
 
   /// The items for a version.
-  public func items(_ version: ODataVersion = .v401) -> [ODataSelectItem] {
+  package func items(_ version: ODataVersion = .v401) -> [ODataSelectItem] {
     var options = ODataQueryOptions()
     options.select = built
     return DialectSpelling.options(options, version.dialect).select
@@ -39,15 +39,9 @@ extension ODataSelect where Entity == ODataUntyped {
   }
 }
 
-/// An item that can be in `$select`.
-public protocol ODataSelectable {
-  /// The item.
-  var item: ODataSelectItem { get }
-}
-
 /// The properties of a type in `$select`. Without a property, it selects all structural ones, `*`.
 @dynamicMemberLookup
-public struct ODataSelection<Entity: ODataDescribed>: ODataSelectable, Sendable {
+public struct ODataSelection<Entity: ODataDescribed>: Sendable {
   private let path: ODataPath
 
   init(_ path: ODataPath) { self.path = path }
@@ -67,24 +61,12 @@ public struct ODataSelection<Entity: ODataDescribed>: ODataSelectable, Sendable 
     ODataSelection<Derived>(path.appending(.qualifiedName(Derived.odataTypeName)))
   }
 
-  /// The item.
-  public var item: ODataSelectItem { ODataSelectItem(path.segments.isEmpty ? path.appending(.star) : path) }
-}
-
-/// A property in `$select`.
-public struct ODataSelected: ODataSelectable, Sendable {
-  /// The item.
-  public let item: ODataSelectItem
-
-  init(_ path: ODataPath) { item = ODataSelectItem(path) }
+  fileprivate var item: ODataSelectItem { ODataSelectItem(path.segments.isEmpty ? path.appending(.star) : path) }
 }
 
 /// A collection of complex values in `$select`, with options of its own (4.01).
-public struct ODataSelectedItems<Entity: ODataDescribed>: ODataSelectable, ODataCollectionOptions, ODataSelectOption,
-  Sendable
-{
-  /// The item.
-  public var item: ODataSelectItem
+public struct ODataSelectedItems<Entity: ODataDescribed>: ODataCollectionOptions, ODataSelectOption, Sendable {
+  fileprivate var item: ODataSelectItem
 
   init(_ path: ODataPath) { item = ODataSelectItem(path) }
 
@@ -98,8 +80,14 @@ public struct ODataSelectedItems<Entity: ODataDescribed>: ODataSelectable, OData
 /// Collects the items of `$select`, one per line.
 @resultBuilder
 public enum ODataSelectBuilder {
-  /// One item.
-  public static func buildExpression(_ part: some ODataSelectable) -> [ODataSelectItem] { [part.item] }
+  /// A primitive or navigation property.
+  public static func buildExpression(_ item: ODataSelectItem) -> [ODataSelectItem] { [item] }
+  /// A complex property, a property accessed by name, or all structural properties.
+  public static func buildExpression(_ part: ODataSelection<some ODataDescribed>) -> [ODataSelectItem] { [part.item] }
+  /// A collection of complex values.
+  public static func buildExpression(_ part: ODataSelectedItems<some ODataDescribed>) -> [ODataSelectItem] {
+    [part.item]
+  }
   /// All items in their order.
   public static func buildBlock(_ items: [ODataSelectItem]...) -> [ODataSelectItem] { items.flatMap(\.self) }
   /// Items of an `if`.

@@ -53,40 +53,40 @@ public struct ODataParser: Sendable {
   }
 
   /// Parses the value of `$filter`.
-  public func filter(_ text: String) throws(ODataSyntaxError) -> ODataExpression { try expression(text) }
+  package func filter(_ text: String) throws(ODataSyntaxError) -> ODataExpression { try expression(text) }
 
   /// Parses the value of `$orderby`.
-  public func orderBy(_ text: String) throws(ODataSyntaxError) -> [ODataOrderByItem] {
+  package func orderBy(_ text: String) throws(ODataSyntaxError) -> [ODataOrderByItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.orderByItems() }
   }
 
   /// Parses the value of `$select`.
-  public func select(_ text: String) throws(ODataSyntaxError) -> [ODataSelectItem] {
+  package func select(_ text: String) throws(ODataSyntaxError) -> [ODataSelectItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.selectItems() }
   }
 
   /// Parses the value of `$expand`.
-  public func expand(_ text: String) throws(ODataSyntaxError) -> [ODataExpandItem] {
+  package func expand(_ text: String) throws(ODataSyntaxError) -> [ODataExpandItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.expandItems() }
   }
 
   /// Parses the value of `$compute`.
-  public func compute(_ text: String) throws(ODataSyntaxError) -> [ODataComputeItem] {
+  package func compute(_ text: String) throws(ODataSyntaxError) -> [ODataComputeItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.computeItems() }
   }
 
   /// Parses the value of `$search`.
-  public func search(_ text: String) throws(ODataSyntaxError) -> ODataSearchExpression {
+  package func search(_ text: String) throws(ODataSyntaxError) -> ODataSearchExpression {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.searchExpression() }
   }
 
   /// Parses the value of `$apply`.
-  public func apply(_ text: String) throws(ODataSyntaxError) -> [ODataTransformation] {
+  package func apply(_ text: String) throws(ODataSyntaxError) -> [ODataTransformation] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.transformations() }
   }
 
   /// Parses the text after `#` of a context URL (ABNF `contextFragment`).
-  public func contextFragment(_ text: String) throws(ODataSyntaxError) -> ODataContextFragment {
+  package func contextFragment(_ text: String) throws(ODataSyntaxError) -> ODataContextFragment {
     try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.contextFragment() }
   }
 

@@ -64,7 +64,7 @@ public struct ODataPrinter: Sendable, Hashable {
   }
 
   /// Prints the value of `$compute=`.
-  public func print(_ items: [ODataComputeItem]) throws(ODataPrintingError) -> String {
+  package func print(_ items: [ODataComputeItem]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.compute(items) }
   }
 
@@ -79,12 +79,12 @@ public struct ODataPrinter: Sendable, Hashable {
   }
 
   /// Prints the value of `$apply=`.
-  public func print(_ transformations: [ODataTransformation]) throws(ODataPrintingError) -> String {
+  package func print(_ transformations: [ODataTransformation]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.apply(transformations) }
   }
 
   /// Prints the text after the `#` of a context URL.
-  public func print(_ fragment: ODataContextFragment) throws(ODataPrintingError) -> String {
+  package func print(_ fragment: ODataContextFragment) throws(ODataPrintingError) -> String {
     try text(.fragment) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
       try writer.contextFragment(fragment)
     }

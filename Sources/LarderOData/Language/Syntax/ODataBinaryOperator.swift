@@ -1,5 +1,5 @@
 /// The binary operators, except `and`, `or` and `in` (URL Conventions 4.01 §5.1.1.1 to §5.1.1.3).
-public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
+package enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
   /// Equals.
   case equal = "eq"
   /// Does not equal.
@@ -28,7 +28,7 @@ public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
   case modulo = "mod"
 
   /// The precedence (§5.1.1.17); a higher one binds tighter. `or` has 1, `and` 2, unary operators 7, `in` 8 as `has`.
-  public var precedence: Int {
+  package var precedence: Int {
     switch self {
     case .equal, .notEqual: 3
     case .less, .lessOrEqual, .greater, .greaterOrEqual: 4

@@ -1,6 +1,6 @@
 /// The functions that can be called on every service by their unqualified names (URL Conventions 4.01 §5.1.1.5 to
 /// §5.1.1.12; OData V2 URI Conventions §4.5). `cast`, `isof`, `case` and `isdefined` are separate expressions.
-public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
+package enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   /// Joins strings or collections.
   case concat
   /// Whether a string contains another (V4).
@@ -73,7 +73,7 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   case geoLength = "geo.length"
 
   /// The allowed numbers of arguments, in the dialect.
-  public func arity(_ dialect: ODataDialect) -> ClosedRange<Int> {
+  package func arity(_ dialect: ODataDialect) -> ClosedRange<Int> {
     switch self {
     case .maxdatetime, .mindatetime, .now: 0...0
     case .concat: dialect == .v2 ? 2...Int.max : 2...2
@@ -87,7 +87,7 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether the dialect has the function. `geo.` came with V3, which shares V2's dialect.
-  public func belongs(to dialect: ODataDialect) -> Bool {
+  package func belongs(to dialect: ODataDialect) -> Bool {
     switch self {
     case .substringof, .replace: dialect == .v2
     case .contains, .matchesPattern, .hassubset, .hassubsequence, .date, .fractionalseconds, .maxdatetime, .mindatetime,

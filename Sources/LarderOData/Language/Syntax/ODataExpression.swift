@@ -4,9 +4,9 @@
 /// differ but not their places. Parentheses leave no node; chains of `and` and of `or` are one node each, however long.
 public struct ODataExpression: Sendable, Hashable {
   /// The kind of the expression.
-  public var kind: Kind
+  package var kind: Kind
   /// The position in the text: of the first character, or of the operator if it is binary.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates an expression.
   package init(_ kind: Kind, at position: SourcePosition = .none) {
@@ -15,7 +15,7 @@ public struct ODataExpression: Sendable, Hashable {
   }
 
   /// The kinds of expressions.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// A primitive literal. Numbers have the smallest type that their form allows: Int32, Int64, Decimal; `INF` is
     /// Double.
     case literal(ODataValue)
@@ -55,11 +55,11 @@ public struct ODataExpression: Sendable, Hashable {
 }
 
 /// One branch of `case`.
-public struct ODataConditionalBranch: Sendable, Hashable {
+package struct ODataConditionalBranch: Sendable, Hashable {
   /// The condition under which the branch is taken.
-  public var condition: ODataExpression
+  package var condition: ODataExpression
   /// The value of the branch.
-  public var value: ODataExpression
+  package var value: ODataExpression
 
   /// Creates a branch.
   package init(condition: ODataExpression, value: ODataExpression) {
@@ -69,11 +69,11 @@ public struct ODataConditionalBranch: Sendable, Hashable {
 }
 
 /// A member of an object in the URL.
-public struct ODataObjectMember: Sendable, Hashable {
+package struct ODataObjectMember: Sendable, Hashable {
   /// The name of a property or of control information (`@odata.type`).
-  public var name: String
+  package var name: String
   /// Its value.
-  public var value: ODataExpression
+  package var value: ODataExpression
 
   /// Creates a member.
   package init(name: String, value: ODataExpression) {
@@ -83,12 +83,12 @@ public struct ODataObjectMember: Sendable, Hashable {
 }
 
 /// `Sales.Pattern'Red,Yellow'`
-public struct ODataEnumerationLiteral: Sendable, Hashable {
+package struct ODataEnumerationLiteral: Sendable, Hashable {
   /// The type's name as written, qualified or not; nil if only the members are written (in built trees; in parsed text,
   /// a literal without a type is a string until it is bound).
-  public var typeName: String?
+  package var typeName: String?
   /// Names or numbers, joined by commas.
-  public var members: String
+  package var members: String
 
   /// Creates an enumeration literal.
   package init(typeName: String?, members: String) {
@@ -98,13 +98,13 @@ public struct ODataEnumerationLiteral: Sendable, Hashable {
 }
 
 /// The name of a type as an operand: `Edm.Int32`, `Sales.Customer`, `Customer`, `Collection(Edm.String)`.
-public struct ODataTypeName: Sendable, Hashable {
+package struct ODataTypeName: Sendable, Hashable {
   /// The name; for a collection, that of its items.
-  public var name: String
+  package var name: String
   /// Whether the type is `Collection(…)`.
-  public var isCollection: Bool
+  package var isCollection: Bool
   /// The position in the text.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates a type's name.
   package init(_ name: String, isCollection: Bool = false, at position: SourcePosition = .none) {

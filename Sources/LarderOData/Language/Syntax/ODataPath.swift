@@ -4,11 +4,11 @@
 /// property from a type in the default namespace, so they have one form until the path is bound to a model.
 public struct ODataPath: Sendable, Hashable {
   /// The root of the path.
-  public var root: Root
+  package var root: Root
   /// Its steps.
-  public var segments: [ODataPathSegment]
+  package var segments: [ODataPathSegment]
   /// The position in the text.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates a path.
   package init(root: Root = .implicit, _ segments: [ODataPathSegment], at position: SourcePosition = .none) {
@@ -18,7 +18,7 @@ public struct ODataPath: Sendable, Hashable {
   }
 
   /// The kinds of roots.
-  public enum Root: Sendable, Hashable {
+  package enum Root: Sendable, Hashable {
     /// At the current instance, or at the service's root for a resource path.
     case implicit
     /// `$it`: the instance that the resource path identifies (§5.1.1.6.1 `$it`).
@@ -39,11 +39,11 @@ public struct ODataPath: Sendable, Hashable {
 }
 
 /// One step of a path.
-public struct ODataPathSegment: Sendable, Hashable {
+package struct ODataPathSegment: Sendable, Hashable {
   /// The kind of the step.
-  public var kind: Kind
+  package var kind: Kind
   /// The position of its first character in the text.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates a step.
   package init(_ kind: Kind, at position: SourcePosition = .none) {
@@ -52,7 +52,7 @@ public struct ODataPathSegment: Sendable, Hashable {
   }
 
   /// The kinds of steps.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// An unqualified name: entity set, property, type or operation of the default namespace, key as a segment.
     case name(String)
     /// A name with a namespace or alias: a type, or an operation.
@@ -95,11 +95,11 @@ public struct ODataPathSegment: Sendable, Hashable {
 }
 
 /// One argument in parentheses: a part of a key, or a parameter.
-public struct ODataArgument: Sendable, Hashable {
+package struct ODataArgument: Sendable, Hashable {
   /// The name; nil for a key of one part.
-  public var name: String?
+  package var name: String?
   /// The value: a literal or an alias; in expressions, any expression.
-  public var value: ODataExpression
+  package var value: ODataExpression
 
   /// Creates an argument.
   package init(name: String? = nil, value: ODataExpression) {
@@ -109,11 +109,11 @@ public struct ODataArgument: Sendable, Hashable {
 }
 
 /// `variable:predicate` of `any` and `all`.
-public struct ODataLambda: Sendable, Hashable {
+package struct ODataLambda: Sendable, Hashable {
   /// The variable's name.
-  public var variable: String
+  package var variable: String
   /// The condition that is evaluated for each item.
-  public var predicate: ODataExpression
+  package var predicate: ODataExpression
 
   /// Creates a lambda.
   package init(variable: String, predicate: ODataExpression) {

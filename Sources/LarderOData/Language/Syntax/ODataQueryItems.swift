@@ -1,13 +1,13 @@
 // The items of query options.
 
 /// One item of `$compute`, and of `compute(…)` in `$apply`.
-public struct ODataComputeItem: Sendable, Hashable {
+package struct ODataComputeItem: Sendable, Hashable {
   /// The expression.
-  public var expression: ODataExpression
+  package var expression: ODataExpression
   /// The name of its value.
-  public var alias: String
+  package var alias: String
   /// The position of the name in the text.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates an item.
   package init(_ expression: ODataExpression, as alias: String, at position: SourcePosition = .none) {
@@ -20,9 +20,9 @@ public struct ODataComputeItem: Sendable, Hashable {
 /// One item of `$orderby`.
 public struct ODataOrderByItem: Sendable, Hashable {
   /// The value to order by.
-  public var expression: ODataExpression
+  package var expression: ODataExpression
   /// `desc`
-  public var isDescending: Bool
+  package var isDescending: Bool
 
   /// Creates an item.
   package init(_ expression: ODataExpression, isDescending: Bool = false) {
@@ -35,9 +35,9 @@ public struct ODataOrderByItem: Sendable, Hashable {
 public struct ODataSelectItem: Sendable, Hashable {
   /// The path. The parameter names of a function overload are ``ODataPathSegment/Kind/arguments(_:)`` of paths with one
   /// name each.
-  public var path: ODataPath
+  package var path: ODataPath
   /// Options in parentheses.
-  public var options: ODataQueryOptions
+  package var options: ODataQueryOptions
 
   /// Joins both.
   package init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
@@ -49,9 +49,9 @@ public struct ODataSelectItem: Sendable, Hashable {
 /// One item of `$expand`.
 public struct ODataExpandItem: Sendable, Hashable {
   /// The path, including the steps `$ref`, `$count`, `*` and `$value`.
-  public var path: ODataPath
+  package var path: ODataPath
   /// Options in parentheses.
-  public var options: ODataQueryOptions
+  package var options: ODataQueryOptions
 
   /// Joins both.
   package init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
@@ -69,13 +69,13 @@ public enum ODataLevels: Sendable, Hashable {
 }
 
 /// `@name=value`
-public struct ODataAlias: Sendable, Hashable {
+package struct ODataAlias: Sendable, Hashable {
   /// The name without `@`.
-  public var name: String
+  package var name: String
   /// Its value.
-  public var value: ODataExpression
+  package var value: ODataExpression
   /// Where it stood.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates an alias.
   package init(name: String, value: ODataExpression, at position: SourcePosition = .none) {
@@ -92,7 +92,7 @@ public struct ODataCustomOption: Sendable, Hashable {
   /// The text after `=`, decoded; nil if there is no `=`.
   public var value: String?
   /// Where it stood.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   /// Creates a custom option.
   package init(name: String, value: String?, at position: SourcePosition = .none) {

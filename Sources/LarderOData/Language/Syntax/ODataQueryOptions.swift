@@ -76,7 +76,7 @@ extension ODataQueryOptions {
 
 extension ODataQueryOptions {
   /// `$apply`
-  public var apply: [ODataTransformation]? {
+  package var apply: [ODataTransformation]? {
     get { storage?.fields.apply }
     _modify {
       let unique = uniqueStorage()
@@ -84,7 +84,7 @@ extension ODataQueryOptions {
     }
   }
   /// `$compute`
-  public var compute: [ODataComputeItem] {
+  package var compute: [ODataComputeItem] {
     get { storage?.fields.compute ?? [] }
     _modify {
       let unique = uniqueStorage()
@@ -156,7 +156,7 @@ extension ODataQueryOptions {
     }
   }
   /// `$levels`, of an `$expand` item.
-  public var levels: ODataLevels? {
+  package var levels: ODataLevels? {
     get { storage?.fields.levels }
     _modify {
       let unique = uniqueStorage()
@@ -164,7 +164,7 @@ extension ODataQueryOptions {
     }
   }
   /// `$index`
-  public var index: Int? {
+  package var index: Int? {
     get { storage?.fields.index }
     _modify {
       let unique = uniqueStorage()
@@ -180,7 +180,7 @@ extension ODataQueryOptions {
     }
   }
   /// `$schemaversion`
-  public var schemaVersion: String? {
+  package var schemaVersion: String? {
     get { storage?.fields.schemaVersion }
     _modify {
       let unique = uniqueStorage()
@@ -204,7 +204,7 @@ extension ODataQueryOptions {
     }
   }
   /// `$id`: a URL, absolute or relative.
-  public var id: String? {
+  package var id: String? {
     get { storage?.fields.id }
     _modify {
       let unique = uniqueStorage()
@@ -212,7 +212,7 @@ extension ODataQueryOptions {
     }
   }
   /// `@alias=value`, in the URL's order.
-  public var aliases: [ODataAlias] {
+  package var aliases: [ODataAlias] {
     get { storage?.fields.aliases ?? [] }
     _modify {
       let unique = uniqueStorage()

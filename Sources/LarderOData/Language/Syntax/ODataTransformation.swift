@@ -1,5 +1,5 @@
 /// One step of `$apply` (Data Aggregation 4.0 §3).
-public indirect enum ODataTransformation: Sendable, Hashable {
+package indirect enum ODataTransformation: Sendable, Hashable {
   /// `identity`
   case identity
   /// `aggregate(…)`
@@ -38,7 +38,7 @@ public indirect enum ODataTransformation: Sendable, Hashable {
 }
 
 /// The instances that `topcount` and the related transformations keep.
-public enum ODataExtremes: String, Sendable, Hashable, CaseIterable {
+package enum ODataExtremes: String, Sendable, Hashable, CaseIterable {
   /// The given number of instances with the greatest values.
   case topcount
   /// The instances with the greatest values, until their sum reaches the given percentage.
@@ -54,7 +54,7 @@ public enum ODataExtremes: String, Sendable, Hashable, CaseIterable {
 }
 
 /// `ancestors` or `descendants`.
-public enum ODataHierarchyRelation: String, Sendable, Hashable {
+package enum ODataHierarchyRelation: String, Sendable, Hashable {
   /// The nodes above.
   case ancestors
   /// The nodes below.
@@ -62,11 +62,11 @@ public enum ODataHierarchyRelation: String, Sendable, Hashable {
 }
 
 /// A sequence of transformations with the name of its result.
-public struct ODataNestedSequence: Sendable, Hashable {
+package struct ODataNestedSequence: Sendable, Hashable {
   /// The sequence.
-  public var transformations: [ODataTransformation]
+  package var transformations: [ODataTransformation]
   /// The name of the result.
-  public var alias: String
+  package var alias: String
 
   /// Creates a nested sequence.
   package init(_ transformations: [ODataTransformation], as alias: String) {
@@ -76,13 +76,13 @@ public struct ODataNestedSequence: Sendable, Hashable {
 }
 
 /// The hierarchy that a transformation works on (Data Aggregation §6.2.1).
-public struct ODataHierarchyReference: Sendable, Hashable {
+package struct ODataHierarchyReference: Sendable, Hashable {
   /// The collection of nodes, from `$root`.
-  public var nodes: ODataPath
+  package var nodes: ODataPath
   /// The qualifier of the annotation `RecursiveHierarchy`.
-  public var qualifier: String
+  package var qualifier: String
   /// The path of the node's identifier.
-  public var property: ODataPath
+  package var property: ODataPath
 
   /// Creates a reference to a hierarchy.
   package init(nodes: ODataPath, qualifier: String, property: ODataPath) {
@@ -93,7 +93,7 @@ public struct ODataHierarchyReference: Sendable, Hashable {
 }
 
 /// An element of `groupby`.
-public indirect enum ODataGroupingElement: Sendable, Hashable {
+package indirect enum ODataGroupingElement: Sendable, Hashable {
   /// A property.
   case property(ODataPath)
   /// `rollup(…)`: properties, from the least to the most detailed, optionally after the step `$all` for all instances.
@@ -105,16 +105,16 @@ public indirect enum ODataGroupingElement: Sendable, Hashable {
 }
 
 /// An item of `aggregate` (Data Aggregation §3.2.1).
-public struct ODataAggregateExpression: Sendable, Hashable {
+package struct ODataAggregateExpression: Sendable, Hashable {
   /// The operand: an expression, a path to a collection, a path that ends with `$count`, or a path that ends with a
   /// custom aggregate's name.
-  public var expression: ODataExpression
+  package var expression: ODataExpression
   /// `with`: `sum`, `min`, `max`, `average`, `countdistinct`, or a qualified name; nil for `$count` and custom aggregates.
-  public var method: String?
+  package var method: String?
   /// `from` steps, in their order.
-  public var from: [ODataAggregateFrom]
+  package var from: [ODataAggregateFrom]
   /// `as`; nil for a custom aggregate that keeps its name, and where no alias is allowed (`$these/aggregate(…)`).
-  public var alias: String?
+  package var alias: String?
 
   /// Creates an item.
   package init(
@@ -128,11 +128,11 @@ public struct ODataAggregateExpression: Sendable, Hashable {
 }
 
 /// `from properties with method` (Data Aggregation §3.2.1.4).
-public struct ODataAggregateFrom: Sendable, Hashable {
+package struct ODataAggregateFrom: Sendable, Hashable {
   /// The properties to group by.
-  public var properties: [ODataPath]
+  package var properties: [ODataPath]
   /// The method; nil if a custom aggregate has its own.
-  public var method: String?
+  package var method: String?
 
   /// Creates a `from` step.
   package init(_ properties: [ODataPath], with method: String? = nil) {

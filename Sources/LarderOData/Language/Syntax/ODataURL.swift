@@ -3,7 +3,7 @@ public struct ODataURL: Sendable, Hashable {
   /// `https://host/service/`; nil if the URL is relative to it.
   public var serviceRoot: String?
   /// The resource that the path identifies.
-  public var resource: ODataResource
+  package var resource: ODataResource
   /// The options after `?`.
   public var options: ODataQueryOptions
 
@@ -15,10 +15,15 @@ public struct ODataURL: Sendable, Hashable {
     self.resource = resource
     self.options = options
   }
+
+  /// The path of the resource; nil for the service's root, `$metadata`, `$batch` and `$entity`.
+  public var path: ODataPath? {
+    if case .path(let path) = resource { path } else { nil }
+  }
 }
 
 /// The kinds of resources that a URL identifies.
-public enum ODataResource: Sendable, Hashable {
+package enum ODataResource: Sendable, Hashable {
   /// The service's root: its service document.
   case service
   /// `$batch`
@@ -32,15 +37,15 @@ public enum ODataResource: Sendable, Hashable {
 }
 
 /// The text after `#` of a context URL (Protocol §10; ABNF `contextFragment`).
-public struct ODataContextFragment: Sendable, Hashable {
+package struct ODataContextFragment: Sendable, Hashable {
   /// The path; `Collection(…)` is ``collectionOf`` with an empty path.
-  public var path: ODataPath
+  package var path: ODataPath
   /// The content of `Collection(…)`: `$ref`, `Edm.EntityType`, `Edm.ComplexType` or a qualified type.
-  public var collectionOf: String?
+  package var collectionOf: String?
   /// The select list; nil if there are no parentheses.
-  public var selectList: [ODataSelectListItem]?
+  package var selectList: [ODataSelectListItem]?
   /// `$entity`, `$delta`, `$deletedEntity`, `$link`, `$deletedLink`, `$ref`.
-  public var item: String?
+  package var item: String?
 
   /// Joins all.
   package init(
@@ -54,13 +59,13 @@ public struct ODataContextFragment: Sendable, Hashable {
 }
 
 /// An item of a context URL's select list (Protocol §10.7 to §10.11).
-public struct ODataSelectListItem: Sendable, Hashable {
+package struct ODataSelectListItem: Sendable, Hashable {
   /// The path: a property, `*`, an operation, an annotation.
-  public var path: ODataPath
+  package var path: ODataPath
   /// Whether the property is expanded without being selected: `+`.
-  public var isExpanded: Bool
+  package var isExpanded: Bool
   /// The list in parentheses after it.
-  public var nested: [ODataSelectListItem]?
+  package var nested: [ODataSelectListItem]?
 
   /// Creates an item.
   package init(path: ODataPath, isExpanded: Bool = false, nested: [ODataSelectListItem]? = nil) {

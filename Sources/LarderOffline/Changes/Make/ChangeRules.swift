@@ -69,7 +69,7 @@ struct ChangeRules: Sendable {
     let target = container + "/" + name
     take(Restrictions(of: target, model))
     let term = "NavigationRestrictions"
-    let navigations = model.annotation(Restrictions.vocabulary + term, target: target)?.value?.members
+    let navigations = model.annotation(Restrictions.vocabulary + term, target: target)?.expression?.members
     for item in navigations?.records("RestrictedProperties") ?? [] {
       guard let path = item.path("NavigationProperty") else { continue }
       behind[path] = Restrictions(item, in: "Capabilities.\(term)")
@@ -98,7 +98,7 @@ struct ChangeRules: Sendable {
       if isSet("Org.OData.Core.V1.Computed", target, model) { computed[property.name] = "Core.Computed" }
       if isSet("Org.OData.Core.V1.Immutable", target, model) { immutable[property.name] = "Core.Immutable" }
       if case .constant(_, "Org.OData.Core.V1.Permission/Read")? =
-        model.annotation("Org.OData.Core.V1.Permissions", target: target)?.value
+        model.annotation("Org.OData.Core.V1.Permissions", target: target)?.expression
       {
         computed[property.name] = "Core.Permissions"
       }
@@ -108,7 +108,7 @@ struct ChangeRules: Sendable {
   /// Whether a term is set whose default is true.
   private func isSet(_ term: String, _ target: String, _ model: EdmModel) -> Bool {
     guard let annotation = model.annotation(term, target: target) else { return false }
-    if case .constant(_, "false")? = annotation.value { return false }
+    if case .constant(_, "false")? = annotation.expression { return false }
     return true
   }
 }

@@ -22,7 +22,7 @@ struct Restrictions: Sendable {
   /// The restrictions that are annotated on an element.
   init(of target: String, _ model: EdmModel) {
     func members(_ term: String) -> [EdmPropertyValue]? {
-      model.annotation(Self.vocabulary + term, target: target)?.value?.members
+      model.annotation(Self.vocabulary + term, target: target)?.expression?.members
     }
     read(
       members("InsertRestrictions"), members("UpdateRestrictions"), members("DeleteRestrictions"), in: "Capabilities")

@@ -166,8 +166,8 @@ struct ServiceCapabilities: Sendable {
   /// The boolean value of a term, or of a property of its record.
   private func support(_ term: String, _ property: String?) -> QueryTraits.Support? {
     guard let target, let annotation = model.annotation(Self.namespace + term, target: target) else { return nil }
-    guard let property else { return Self.bool(annotation.value) ?? .announced }
-    guard case .record(_, let values)? = annotation.value else { return nil }
+    guard let property else { return Self.bool(annotation.expression) ?? .announced }
+    guard case .record(_, let values)? = annotation.expression else { return nil }
     guard let value = values.first(where: { $0.property == property }) else { return nil }
     return Self.bool(value.value) ?? .announced
   }

@@ -108,7 +108,7 @@ struct ConflictResolution: Sendable {
     switch lookupResult {
     case .existing(let serverResponse): return .existing(serverResponse)
     case .gone: return .gone
-    case .unanswered: return .unknown
+    case .inconclusive: return .unknown
     }
   }
 
@@ -118,7 +118,7 @@ struct ConflictResolution: Sendable {
     switch try await EntityLookup(store: store).entity(path) {
     case .existing(let serverResponse): return await withStream(.existing(serverResponse), entry, path)
     case .gone: return .gone
-    case .unanswered: return .unknown
+    case .inconclusive: return .unknown
     }
   }
 

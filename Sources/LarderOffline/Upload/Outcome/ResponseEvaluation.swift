@@ -14,7 +14,7 @@ struct ResponseEvaluation: Sendable {
   /// The answer to a unit.
   enum UnitResponse: Sendable {
     /// One for each request.
-    case each([ODataBatchResponse.Answer])
+    case each([ODataBatchResponse.RequestResult])
     /// One error for all requests: the change set failed, or the single request did.
     case whole(ODataServiceError)
   }
@@ -259,7 +259,7 @@ struct ResponseEvaluation: Sendable {
     case .gone where !member.entry.request.makesEntity:
       failure.showsTheirs = true
       return .archived(failure, theirs: .gone)
-    case .gone, .unanswered: return .archived(failure)
+    case .gone, .inconclusive: return .archived(failure)
     }
   }
 

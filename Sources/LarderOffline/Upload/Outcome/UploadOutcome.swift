@@ -53,7 +53,7 @@ extension UploadOutcome {
     case .communication(let error): .stop(mayHaveTakenEffect: !error.isBeforeSending)
     case .authentication, .csrf: .stop(mayHaveTakenEffect: false)
     case .cancelled: .stop(mayHaveTakenEffect: true)
-    case .malformedAnswer: UnrecognizedResponse.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
+    case .malformedResponse: UnrecognizedResponse.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
     case .notProcessed: .notSent
     case .invalidRequest, .notSupported: .rejected
     case .notOpen, .suspended, .passive, .notCached: .stop(mayHaveTakenEffect: false)
@@ -76,7 +76,7 @@ extension BatchRejection {
       case 500...: return .unclear
       default: return .rejected
       }
-    case .malformedAnswer: return .unreadable
+    case .malformedResponse: return .unreadable
     case .invalidRequest, .notSupported: return .rejected
     default: return nil
     }

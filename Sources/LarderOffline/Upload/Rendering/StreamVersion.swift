@@ -101,7 +101,7 @@ extension OpenStore {
     let plan = replica.plan
     guard let path, let column = request.streamColumn(plan), serverResponse.resourceETag(of: request, plan) == nil,
       let response = await lookUp(
-        path, { try await conversation.streamAnswer(to: ODataSingleRequest(.readMedia, path, useCache: false)) })
+        path, { try await conversation.streamResponse(to: ODataSingleRequest(.readMedia, path, useCache: false)) })
     else { return serverResponse }
     response.body.cancel()
     var serverResponse = serverResponse

@@ -11,7 +11,7 @@ struct EntityLookup: Sendable {
     case existing(ServerResponse)
     case gone
     /// The service rejects the query.
-    case unanswered
+    case inconclusive
   }
 
   private var conversation: ODataConversation { store.conversation }
@@ -33,7 +33,8 @@ struct EntityLookup: Sendable {
     var serverResponse = ServerResponse(response, model: model)
     serverResponse.isLookedUp = true
     // A single-valued path without a target gets a response without content.
-    return serverResponse.entity == nil ? (response.httpStatus == 204 ? .gone : .unanswered) : .existing(serverResponse)
+    guard serverResponse.entity == nil else { return .existing(serverResponse) }
+    return response.httpStatus == 204 ? .gone : .inconclusive
   }
 
   /// Reads all entities of a collection that match a filter, page by page; without a filter, all entities. Nil if the
@@ -87,7 +88,7 @@ struct EntityLookup: Sendable {
     switch UploadOutcome.of(error, isRemoval: true) {
     case .doneBefore: return .gone
     case .stop: throw UploadStop(error)
-    default: return .unanswered
+    default: return .inconclusive
     }
   }
 }
@@ -116,7 +117,7 @@ extension OpenStore {
     do { return try await body() } catch {
       let error =
         error is UnreadableLookup
-        ? OfflineODataError(.malformedAnswer) : OfflineODataError(below: (error as? UploadStop)?.cause ?? error)
+        ? OfflineODataError(.malformedResponse) : OfflineODataError(below: (error as? UploadStop)?.cause ?? error)
       if !error.isCancelled { report(.lookUpFailed(url: (try? root.absoluteText(path)) ?? path, error)) }
       return nil
     }

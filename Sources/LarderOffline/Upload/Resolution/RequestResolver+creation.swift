@@ -6,7 +6,7 @@ import LarderStorage
 // Determines the outcome of the creation of an entity.
 extension RequestResolver {
   func creation(_ uncertain: UncertainRequest) async throws -> Finding {
-    guard case .entity(let body) = uncertain.entry.request.body else { return Finding(.unanswered) }
+    guard case .entity(let body) = uncertain.entry.request.body else { return Finding(.inconclusive) }
     let isV4 = store.replica.model.version >= .v4
     let expand = DeepInsert.expand(uncertain.entry.request, isV4: isV4)
     guard let path = uncertain.path else { return try await creationWithoutKey(uncertain, body, expand) }
@@ -14,7 +14,7 @@ extension RequestResolver {
     case .gone:
       if uncertain.isDeletedLater { return Finding(.asSent, .gone) }
       return Finding(uncertain.wasDownloaded ? .gone : .absent, uncertain.wasDownloaded ? .gone : .unknown)
-    case .unanswered: return Finding(.unanswered)
+    case .inconclusive: return Finding(.inconclusive)
     case .existing(let serverResponse):
       // The caller set the key, so an entity with the key and with a form of the content that was sent is the created
       // one.
@@ -43,7 +43,7 @@ extension RequestResolver {
     var candidates = try await candidates(uncertain, body)
     if !candidates.isOne, try await settle(uncertain) { candidates = try await self.candidates(uncertain, body) }
     switch candidates {
-    case .unknown: return Finding(.unanswered)
+    case .unknown: return Finding(.inconclusive)
     case .unclear: return Finding(.ambiguous)
     case .none:
       // An entity that a download has contained since, and that is no longer found, was deleted or changed by

@@ -14,17 +14,17 @@ extension RequestResolver {
   /// Compares the link that a request changes with the service's.
   func link(_ uncertain: UncertainRequest) async throws -> Finding {
     guard let source = uncertain.path, let end = uncertain.links.first, let sent = end.sent else {
-      return Finding(.unanswered)
+      return Finding(.inconclusive)
     }
     let path = "\(source)/\(uncertain.entry.request.target.path)"
     if let keys = uncertain.contents.first { return try await foreignKey(keys, source, uncertain) }
     if end.isCollection {
-      guard let isThere = try await isLinked(path, sent) else { return Finding(.unanswered) }
+      guard let isThere = try await isLinked(path, sent) else { return Finding(.inconclusive) }
       return Finding(isThere == (uncertain.entry.request.operation == .createLink) ? .asSent : .asBefore)
     }
     let linked: ODataEntity?
     switch try await lookup.entity(path) {
-    case .unanswered: return Finding(.unanswered)
+    case .inconclusive: return Finding(.inconclusive)
     case .existing(let serverResponse): linked = serverResponse.entity
     case .gone: linked = nil
     }

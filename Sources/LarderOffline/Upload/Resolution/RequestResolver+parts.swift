@@ -9,7 +9,7 @@ extension RequestResolver {
 
   func property(_ uncertain: UncertainRequest) async throws -> Finding {
     guard let path = uncertain.path, let property = sentProperty(uncertain.entry.request) else {
-      return Finding(.unanswered)
+      return Finding(.inconclusive)
     }
     let lookupResult = try await lookup.entity(path)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
@@ -53,7 +53,7 @@ extension RequestResolver {
   /// bytes.
   func media(_ uncertain: UncertainRequest) async throws -> Finding {
     let isDeletion = uncertain.entry.request.operation == .deleteMedia
-    guard let stream = try await read(uncertain) else { return Finding(.unanswered) }
+    guard let stream = try await read(uncertain) else { return Finding(.inconclusive) }
     // A stream that does not exist cannot have been written by another client.
     guard let body = stream.body else { return Finding(isDeletion ? .asSent : .asBefore) }
     var finding = Finding(.sameVersion)
@@ -85,7 +85,7 @@ extension RequestResolver {
   /// Reads the stream. Nil if the service rejects the request; the body is nil if there is no stream.
   private func read(_ uncertain: UncertainRequest) async throws -> (body: HTTPBodyStream?, etag: String?)? {
     do throws(ODataServiceError) {
-      let response = try await store.conversation.streamAnswer(
+      let response = try await store.conversation.streamResponse(
         to: ODataSingleRequest(.readMedia, uncertain.attempt.url, useCache: false))
       guard response.httpStatus != 204 else {
         response.body.cancel()

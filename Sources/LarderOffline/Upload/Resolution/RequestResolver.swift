@@ -75,7 +75,7 @@ struct RequestResolver: Sendable {
       uncertain.path = path
     }
     let finding: Finding
-    do { finding = try await find(uncertain) } catch is UnreadableLookup { finding = Finding(.unanswered) }
+    do { finding = try await find(uncertain) } catch is UnreadableLookup { finding = Finding(.inconclusive) }
     return outcome(kind(uncertain), finding, uncertain)
   }
 
@@ -105,7 +105,7 @@ struct RequestResolver: Sendable {
   // MARK: Entities
 
   private func update(_ uncertain: UncertainRequest) async throws -> Finding {
-    guard let path = uncertain.path, let body = uncertain.contents.first else { return Finding(.unanswered) }
+    guard let path = uncertain.path, let body = uncertain.contents.first else { return Finding(.inconclusive) }
     let lookupResult = try await lookup.entity(path)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
       return missing(lookupResult, uncertain)
@@ -125,7 +125,7 @@ struct RequestResolver: Sendable {
   }
 
   private func deletion(_ uncertain: UncertainRequest) async throws -> Finding {
-    guard let path = uncertain.path else { return Finding(.unanswered) }
+    guard let path = uncertain.path else { return Finding(.inconclusive) }
     let lookupResult = try await lookup.entity(path)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
       return missing(lookupResult, uncertain)
@@ -148,7 +148,7 @@ struct RequestResolver: Sendable {
   func missing(_ lookupResult: EntityLookup.LookupResult, _ uncertain: UncertainRequest) -> Finding {
     switch lookupResult {
     case .gone: Finding(uncertain.isDeletedLater ? .asSent : .gone, .gone)
-    case .existing, .unanswered: Finding(.unanswered)
+    case .existing, .inconclusive: Finding(.inconclusive)
     }
   }
 
@@ -194,7 +194,7 @@ struct RequestResolver: Sendable {
   private func outcome(_ kind: UncertainOutcome.Kind, _ finding: Finding, _ uncertain: UncertainRequest)
     -> RequestOutcome
   {
-    let isConditional = uncertain.condition != nil && (finding.hasETag || finding.evidence == .unanswered)
+    let isConditional = uncertain.condition != nil && (finding.hasETag || finding.evidence == .inconclusive)
     switch UncertainOutcome.of(kind, finding.evidence, isConditional: isConditional) {
     case .done:
       if case .existing(let serverResponse) = finding.theirs { return .done(serverResponse) }

@@ -7,7 +7,7 @@
 ///
 /// | evidence | creation | creation, service's key | change | deletion | call |
 /// | --- | --- | --- | --- | --- | --- |
-/// | `unanswered` | unclear | unclear | unclear | not done under an ETag, else unclear | unclear |
+/// | `inconclusive` | unclear | unclear | unclear | not done under an ETag, else unclear | unclear |
 /// | `absent` | not done | not done | conflict* | done | unclear |
 /// | `gone` | conflict* | unclear | conflict* | done | unclear |
 /// | `asSent` | done | done | done | done | unclear |
@@ -52,7 +52,7 @@ enum UncertainOutcome: Hashable, Sendable {
   /// The result of a look-up.
   enum Evidence: Hashable, Sendable, CaseIterable {
     /// The service rejects the look-up.
-    case unanswered
+    case inconclusive
     /// The entity does not exist, and the store never saw it there.
     case absent
     /// The entity existed and no longer does.
@@ -78,8 +78,8 @@ enum UncertainOutcome: Hashable, Sendable {
     case (.call, _), (_, .ambiguous): .unclear
     case (_, .asSent): .done
     // With its ETag, a deletion can be repeated safely: it fails if the entity has another version.
-    case (.deletion, .unanswered): isConditional ? .notDone : .unclear
-    case (_, .unanswered): .unclear
+    case (.deletion, .inconclusive): isConditional ? .notDone : .unclear
+    case (_, .inconclusive): .unclear
     case (.deletion, .absent), (.deletion, .gone): .done
     case (.creation, .absent), (.creationWithoutKey, .absent): .notDone
     case (.change, .absent), (.change, .gone), (.creation, .gone): .conflict(mayHaveTakenEffect: true)

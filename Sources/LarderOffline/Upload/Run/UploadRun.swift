@@ -95,12 +95,12 @@ struct UploadRun: Sendable {
   private func unitResponse(_ response: ODataBatchResponse, _ place: Int, _ unit: PreparedUnit)
     -> ResponseEvaluation.UnitResponse
   {
-    if let each = response.changeSetAnswers[place], each.count == unit.members.count { return .each(each) }
+    if let each = response.changeSetResults[place], each.count == unit.members.count { return .each(each) }
     switch response.slots.indices.contains(place) ? response.slots[place] : nil {
     case .response(let response)?: return .each([.success(response)])
     case .changeSet(let responses)?: return .each(responses.map { .success($0) })
     case .failure(let error)?: return .whole(error)
-    case nil: return .whole(ODataServiceError(.malformedAnswer("a part has no response"), operation: "batch"))
+    case nil: return .whole(ODataServiceError(.malformedResponse("a part has no response"), operation: "batch"))
     }
   }
 

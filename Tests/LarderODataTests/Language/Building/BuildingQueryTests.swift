@@ -62,6 +62,15 @@ struct BuildingQueryTests {
         == "Addresses($filter=startswith(City,'H');$top=5;$select=City)")
   }
 
+  @Test("The path and the options of a parsed URL become a query")
+  func parsed() throws {
+    let url = try ODataParser().relativeURL("Categories(1)/Products?$filter=Price%20gt%205&$top=2")
+    var query = ODataQuery<Product>(path: try #require(url.path))
+    query.options = url.options
+    #expect(try query.top(3).text() == "Categories(1)/Products?$filter=Price%20gt%205&$top=3")
+    #expect(try ODataParser().relativeURL("$metadata").path == nil)
+  }
+
   @Test("A whole query, in both dialects")
   func whole() throws {
     let query = ODataQuery<Product>("Products")

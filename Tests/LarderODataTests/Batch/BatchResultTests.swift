@@ -4,7 +4,7 @@ import Testing
 @testable import LarderOData
 
 @Suite("Responses of a batch are matched to their requests", .timeLimit(.minutes(5)))
-struct BatchAnswerTests {
+struct BatchResultTests {
   static let requests: [BatchRequestPart] = [
     .single(BatchRequest(url: "A")),
     .changeSet([BatchRequest(id: "1", method: .post, url: "B"), BatchRequest(id: "2", method: .post, url: "C")]),
@@ -19,7 +19,7 @@ struct BatchAnswerTests {
   func order() throws {
     for ids in [("2", "1"), ("<2>", "<1>")] {
       let members = [Self.ok(ids.0, 204), Self.ok(ids.1, 201)]
-      let answers = try BatchAnswer.match(
+      let answers = try BatchResult.match(
         [.single(Self.ok()), .changeSet(members), .single(Self.ok())], to: Self.requests)
       #expect(answers == [.single(Self.ok()), .changeSet(members.reversed()), .single(Self.ok())])
     }
@@ -28,13 +28,13 @@ struct BatchAnswerTests {
   @Test("Without ids, a complete set of members is matched by order")
   func noIDs() throws {
     let members = [Self.ok(nil, 201), Self.ok(nil, 204)]
-    let answers = try BatchAnswer.match(
+    let answers = try BatchResult.match(
       [.single(Self.ok()), .changeSet(members), .single(Self.ok())], to: Self.requests)
     #expect(answers[1] == .changeSet(members))
   }
 
   /// What became of each part, in a word: its status, `-` for none.
-  private static func words(_ slots: [BatchAnswer?]) -> [String] {
+  private static func words(_ slots: [BatchResult?]) -> [String] {
     slots.map { slot in
       switch slot {
       case nil: "-"
@@ -135,15 +135,15 @@ struct BatchAnswerTests {
       BatchRequest(id: "1", method: .post, url: "B"), BatchRequest(id: "2", method: .post, url: "C"),
     ])
     let answer = BatchResponsePart.changeSet([Self.ok("2", 204), Self.ok("1", 201)])
-    let matched = try BatchAnswer.match([answer, answer], to: [set, set])
+    let matched = try BatchResult.match([answer, answer], to: [set, set])
     #expect(Self.words(matched) == ["201 204", "201 204"])
-    #expect(throws: BatchError.self) { try BatchAnswer.match([answer], to: [set, set]) }
+    #expect(throws: BatchError.self) { try BatchResult.match([answer], to: [set, set]) }
   }
 
   @Test("One error is the response to a whole change set, in place of the multipart or inside it")
   func failedChangeSet() throws {
     for part in [BatchResponsePart.single(Self.ok(nil, 400)), .changeSet([Self.ok("2", 400)])] {
-      let answers = try BatchAnswer.match([.single(Self.ok()), part, .single(Self.ok())], to: Self.requests)
+      let answers = try BatchResult.match([.single(Self.ok()), part, .single(Self.ok())], to: Self.requests)
       #expect(answers[1] == .changeSetFailed(part.responses[0]))
     }
   }
@@ -152,16 +152,16 @@ struct BatchAnswerTests {
     "Where the service was to stop, the rest may be missing (Protocol 4.01 §11.7.7.5); else the first that is is named")
   func missing() throws {
     let parts = [BatchResponsePart.single(Self.ok()), .single(Self.ok(nil, 409))]
-    let stopped = try BatchAnswer.match(parts, to: Self.requests, stopsAtError: true)
+    let stopped = try BatchResult.match(parts, to: Self.requests, stopsAtError: true)
     #expect(stopped == [.single(Self.ok()), .changeSetFailed(Self.ok(nil, 409)), .notProcessed])
-    let error = #expect(throws: BatchError.self) { try BatchAnswer.match(parts, to: Self.requests) }
+    let error = #expect(throws: BatchError.self) { try BatchResult.match(parts, to: Self.requests) }
     #expect(error?.part == "1" && error?.problem == .countMismatch(expected: 4, found: 2))
     let inside = #expect(throws: BatchError.self) {
-      try BatchAnswer.match([.single(Self.ok()), .changeSet([Self.ok("1")]), .single(Self.ok())], to: Self.requests)
+      try BatchResult.match([.single(Self.ok()), .changeSet([Self.ok("1")]), .single(Self.ok())], to: Self.requests)
     }
     #expect(inside?.part == "2.2")
     let more = Array(repeating: BatchResponsePart.single(Self.ok()), count: 4)
-    #expect(throws: BatchError.self) { try BatchAnswer.match(more, to: Self.requests) }
+    #expect(throws: BatchError.self) { try BatchResult.match(more, to: Self.requests) }
   }
 
   @Test("JSON responses are matched by id, in any order")
@@ -187,14 +187,14 @@ struct BatchAnswerTests {
     #expect(matched([Self.ok("3"), Self.ok("1", 201), Self.ok("4")]) == ["200", "201 -", "200"])
     #expect(matched([Self.ok("4"), Self.ok("2", 204), Self.ok(), Self.ok("1", 201)]) == ["-", "201 204", "200"])
     for bad in [all + [Self.ok("1")], all.dropLast() + [Self.ok(nil)], Array(all.dropFirst())] {
-      #expect(throws: BatchError.self) { try BatchAnswer.match(json: bad, to: written) }
+      #expect(throws: BatchError.self) { try BatchResult.match(json: bad, to: written) }
     }
   }
 
   @Test("A number as an id is read as text (JSON Format 4.01 §19.1 has strings)")
   func numbers() throws {
     let body = #"{"responses":[{"id":2,"status":204},{"id":1,"status":201}]}"#
-    let matched = try BatchAnswers.read(
+    let matched = try BatchResults.read(
       status: 200, fields: ["Content-Type": "application/json"], body: Array(body.utf8),
       requests: [.single(BatchRequest(id: "1", url: "A")), .single(BatchRequest(id: "2", url: "B"))])
     guard case .parts(let parts) = matched else {
@@ -207,24 +207,24 @@ struct BatchAnswerTests {
   @Test("A response that is not a batch is a rejection, or an error if its status is a success")
   func wholeAnswer() throws {
     let html: HTTPFields = ["Content-Type": "text/html"]
-    let refused = try BatchAnswers.read(
+    let refused = try BatchResults.read(
       status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8), requests: Self.requests)
     #expect(
       refused
         == .refused(BatchResponse(status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8))))
     let error = #expect(throws: BatchError.self) {
-      try BatchAnswers.read(status: 200, fields: html, body: [], requests: Self.requests)
+      try BatchResults.read(status: 200, fields: html, body: [], requests: Self.requests)
     }
     #expect(error?.problem == .notABatch(contentType: "text/html"))
     let multipart = "--b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n--b--"
-    let parts = try BatchAnswers.read(
+    let parts = try BatchResults.read(
       status: 202, fields: ["Content-Type": "multipart/mixed; boundary=b"], body: Array(multipart.utf8),
       requests: [.single(BatchRequest(url: "A"))])
     #expect(parts == .parts([.single(Self.ok())]))
   }
 
-  private static func read(_ text: String, _ type: String) throws(BatchError) -> BatchAnswers {
-    try BatchAnswers.read(status: 200, fields: ["Content-Type": type], body: Array(text.utf8), requests: Self.named)
+  private static func read(_ text: String, _ type: String) throws(BatchError) -> BatchResults {
+    try BatchResults.read(status: 200, fields: ["Content-Type": type], body: Array(text.utf8), requests: Self.named)
   }
 
   @Test(
@@ -255,7 +255,7 @@ struct BatchAnswerTests {
     ]
     for end in ["", ",", #",{"id":"1","sta"#, "]}", "x"] {
       let text = #"{"responses":[{"id":"2","status":204}"# + end
-      let matched = try BatchAnswers.read(
+      let matched = try BatchResults.read(
         status: 200, fields: ["Content-Type": "application/json"], body: Array(text.utf8), requests: requests)
       guard case .incomplete(let slots, _) = matched else {
         Issue.record("nothing is missed")

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderContent
 
 @Suite("Immediate responses equal those of the full lookup", .timeLimit(.minutes(5)))
-struct AnswersAtHandTests {
+struct MemoryResponseTests {
   /// Two engines before the same network: one over a cache that has its entries at hand, one that has to ask for each.
   private struct Pair {
     let clock = RigClock()
@@ -32,8 +32,8 @@ struct AnswersAtHandTests {
     }
 
     private static func line(_ engine: HTTPCache, _ query: CacheQuery) async throws -> String {
-      let answer = try await engine.answer(
-        query.request, policy: query.policy, override: FreshnessOverride(ttl: query.lifetime))
+      let answer = try await engine.response(
+        to: query.request, policy: query.policy, override: FreshnessOverride(ttl: query.lifetime))
       let fields = answer.response.fields.map { "\($0.name): \($0.value)" }.joined(separator: "|")
       let length = answer.response.body.length.map(String.init) ?? "-"
       let text = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
@@ -64,7 +64,7 @@ struct AnswersAtHandTests {
     var policy = ContentPolicy.standard
     var lifetime: Duration?
     /// Whether it is answered at hand once all has been stored.
-    var atHand = false
+    var inMemory = false
 
     var request: HTTPRequest {
       HTTPRequest(
@@ -100,41 +100,41 @@ struct AnswersAtHandTests {
   }
 
   private static let queries: [CacheQuery] = [
-    .init(path: "/plain", atHand: true), .init(method: .head, path: "/plain", atHand: true),
-    .init(path: "/plain?query=1", atHand: true), .init(path: "/aged", atHand: true),
-    .init(path: "/moved", atHand: true),
-    .init(path: "/plain#fragment", atHand: true), .init(path: "/old"), .init(path: "/checked"), .init(path: "/never"),
+    .init(path: "/plain", inMemory: true), .init(method: .head, path: "/plain", inMemory: true),
+    .init(path: "/plain?query=1", inMemory: true), .init(path: "/aged", inMemory: true),
+    .init(path: "/moved", inMemory: true),
+    .init(path: "/plain#fragment", inMemory: true), .init(path: "/old"), .init(path: "/checked"), .init(path: "/never"),
     .init(path: "/any"), .init(path: "/group"), .init(path: "/part", fields: ["Range": "bytes=0-2"]),
     .init(path: "/part", fields: ["Range": "bytes=1-1"]),
-    .init(path: "/language", fields: ["Accept-Language": "de"], atHand: true),
-    .init(path: "/language", fields: ["Accept-Language": "fr"], atHand: true),
-    .init(method: .head, path: "/language", fields: ["Accept-Language": "de"], atHand: true),
-    .init(path: "/language", fields: ["Accept-Language": "de;q=0.5, fr"], atHand: true),
-    .init(path: "/language", atHand: true),
-    .init(path: "/plain", fields: ["Authorization": "a"], atHand: true),
-    .init(path: "/plain", fields: ["Authorization": "b"], atHand: true),
-    .init(path: "/plain", fields: ["Cache-Control": "only-if-cached"], atHand: true),
+    .init(path: "/language", fields: ["Accept-Language": "de"], inMemory: true),
+    .init(path: "/language", fields: ["Accept-Language": "fr"], inMemory: true),
+    .init(method: .head, path: "/language", fields: ["Accept-Language": "de"], inMemory: true),
+    .init(path: "/language", fields: ["Accept-Language": "de;q=0.5, fr"], inMemory: true),
+    .init(path: "/language", inMemory: true),
+    .init(path: "/plain", fields: ["Authorization": "a"], inMemory: true),
+    .init(path: "/plain", fields: ["Authorization": "b"], inMemory: true),
+    .init(path: "/plain", fields: ["Cache-Control": "only-if-cached"], inMemory: true),
     .init(path: "/unknown", fields: ["Cache-Control": "only-if-cached"]),
     .init(path: "/plain", fields: ["Cache-Control": "no-cache"]),
     .init(path: "/plain", fields: ["Cache-Control": "no-store"]),
     .init(path: "/plain", fields: ["Cache-Control": "max-age=0"]),
-    .init(path: "/plain", fields: ["Cache-Control": "max-age=50"], atHand: true),
+    .init(path: "/plain", fields: ["Cache-Control": "max-age=50"], inMemory: true),
     .init(path: "/plain", fields: ["Cache-Control": "min-fresh=99"]),
-    .init(path: "/old", fields: ["Cache-Control": "max-stale"], atHand: true),
+    .init(path: "/old", fields: ["Cache-Control": "max-stale"], inMemory: true),
     .init(path: "/plain", fields: ["If-None-Match": "\"1\""]),
     .init(path: "/plain", fields: ["If-Modified-Since": "Fri, 15 Jan 2027 08:00:00 GMT"]),
     .init(path: "/plain", fields: ["Range": "bytes=0-2"]), .init(method: .post, path: "/other"),
-    .init(path: "/plain", policy: .reload), .init(path: "/plain", policy: .cacheOnly, atHand: true),
-    .init(path: "/old", policy: .cacheElseNetwork, atHand: true), .init(path: "/unknown", policy: .cacheOnly),
-    .init(path: "/checked", lifetime: .seconds(60), atHand: true), .init(path: "/old", lifetime: .seconds(1)),
+    .init(path: "/plain", policy: .reload), .init(path: "/plain", policy: .cacheOnly, inMemory: true),
+    .init(path: "/old", policy: .cacheElseNetwork, inMemory: true), .init(path: "/unknown", policy: .cacheOnly),
+    .init(path: "/checked", lifetime: .seconds(60), inMemory: true), .init(path: "/old", lifetime: .seconds(1)),
   ]
 
   @Test("Sequences of all requests over time: equal responses, and equal requests to the server")
   func sameAnswers() async throws {
-    let pair = Pair(AnswersAtHandTests.script)
+    let pair = Pair(MemoryResponseTests.script)
     for pause in [0, 3, 0, 7, 95, 1000] as [Int64] {
       pair.clock.pass(seconds: pause)
-      for query in AnswersAtHandTests.queries {
+      for query in MemoryResponseTests.queries {
         let (near, far) = try await pair.lines(query)
         #expect(
           near.replacing("disk", with: "memory") == far.replacing("disk", with: "memory"), "\(query.testDescription)"
@@ -151,20 +151,20 @@ struct AnswersAtHandTests {
 
   @Test(
     "A response in memory is returned without suspension; nil means that the full lookup is needed", arguments: queries)
-  func atHand(_ query: CacheQuery) async throws {
-    let pair = Pair(AnswersAtHandTests.script)
-    for query in AnswersAtHandTests.queries where query.path != "/unknown" && query.policy == .standard {
+  func inMemory(_ query: CacheQuery) async throws {
+    let pair = Pair(MemoryResponseTests.script)
+    for query in MemoryResponseTests.queries where query.path != "/unknown" && query.policy == .standard {
       _ = try await pair.lines(query)
     }
     pair.clock.pass(seconds: 3)
     let count = pair.nearNetwork.requests.count
     guard query.lifetime == nil else { return }
-    let answer = pair.near.answerAtHand(
+    let answer = pair.near.responseInMemory(
       query.method, query.request.url.absoluteString, query.fields, policy: query.policy)
-    #expect((answer != nil) == query.atHand)
+    #expect((answer != nil) == query.inMemory)
     #expect(pair.nearNetwork.requests.count == count)
     guard let answer else { return }
-    let long = try await pair.far.answer(query.request, policy: query.policy)
+    let long = try await pair.far.response(to: query.request, policy: query.policy)
     #expect(answer.status == long.response.status)
     #expect(answer.fields == long.response.fields)
     #expect(try await answer.bytes == long.response.body.collect())
@@ -173,12 +173,12 @@ struct AnswersAtHandTests {
   @Test("Entries that are unreadable, invalidated or evicted from memory are not returned at once")
   func notAtHand() async throws {
     let memory = MemoryCache(byteLimit: 4000)
-    let network = HandNetwork(AnswersAtHandTests.script)
+    let network = HandNetwork(MemoryResponseTests.script)
     let engine = HTTPCache(cache: memory, transport: network)
-    func isAtHand(_ path: String) -> Bool { engine.answerAtHand(.get, "http://h\(path)", [:]) != nil }
+    func isAtHand(_ path: String) -> Bool { engine.responseInMemory(.get, "http://h\(path)", [:]) != nil }
     func ask(_ path: String, _ method: HTTPMethod = .get) async throws {
       let request = CacheQuery(method: method, path: path).request
-      _ = try await engine.answer(request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
+      _ = try await engine.response(to: request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
       await engine.settled()
     }
     #expect(!isAtHand("/plain"))
@@ -195,6 +195,6 @@ struct AnswersAtHandTests {
     for index in 0..<8 { try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/\(index)") }
     #expect(!isAtHand("/plain"))
     #expect(isAtHand("/7"))
-    #expect(engine.answerAtHand(.get, "no URL", [:]) == nil)
+    #expect(engine.responseInMemory(.get, "no URL", [:]) == nil)
   }
 }

@@ -1,5 +1,5 @@
 /// The result of one part of a `$batch`.
-package enum BatchAnswer: Sendable, Hashable {
+package enum BatchResult: Sendable, Hashable {
   /// The response to a single request.
   case single(BatchResponse)
   /// The responses to a change set, in the order of its requests.
@@ -13,7 +13,7 @@ package enum BatchAnswer: Sendable, Hashable {
   case notProcessed
 }
 
-extension BatchAnswer {
+extension BatchResult {
   /// Finds the response to each part of a multipart batch: by Content-ID, or by the order of the parts if they have no
   /// Content-ID, all parts are there, and no Content-ID contradicts the order.
   ///
@@ -26,7 +26,7 @@ extension BatchAnswer {
   ///   first part that has no response.
   package static func match(
     _ responses: [BatchResponsePart], to requests: [BatchRequestPart], stopsAtError: Bool = false
-  ) throws(BatchError) -> [BatchAnswer] {
+  ) throws(BatchError) -> [BatchResult] {
     var match = BatchMatch(requests)
     match.stopsAtError = stopsAtError
     return try all(match.slots(of: responses), of: match, responses.flatMap(\.responses))
@@ -42,15 +42,15 @@ extension BatchAnswer {
   /// - Throws: ``BatchError/Problem/unknownID(_:)`` and ``BatchError/Problem/countMismatch(expected:found:)``.
   package static func match(
     json responses: [BatchResponse], to requests: [BatchRequestPart], stopsAtError: Bool = false
-  ) throws(BatchError) -> [BatchAnswer] {
+  ) throws(BatchError) -> [BatchResult] {
     var match = BatchMatch(requests)
     match.stopsAtError = stopsAtError
     return try all(match.slots(of: responses), of: match, responses)
   }
 
   private static func all(
-    _ slots: [BatchAnswer?], of match: BatchMatch, _ responses: [BatchResponse]
-  ) throws(BatchError) -> [BatchAnswer] {
+    _ slots: [BatchResult?], of match: BatchMatch, _ responses: [BatchResponse]
+  ) throws(BatchError) -> [BatchResult] {
     if let problem = match.problem(slots, responses) { throw problem }
     return slots.compactMap { $0 }
   }

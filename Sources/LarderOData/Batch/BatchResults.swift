@@ -1,15 +1,15 @@
 package import LarderHTTP
 
 /// The whole response to a `$batch`, in whichever format the service chose.
-package enum BatchAnswers: Sendable, Hashable {
+package enum BatchResults: Sendable, Hashable {
   /// One result for each part, in the order of the parts.
-  case parts([BatchAnswer])
+  case parts([BatchResult])
   /// The service rejected or failed the batch as a whole, with an ordinary response.
   case refused(BatchResponse)
   /// The response is truncated, cannot be read to its end, or lacks parts. The array has one slot for each part, nil if
   /// it has no response; the error says what is wrong. At least one slot is filled. The changes of the other parts may
   /// have been applied.
-  case incomplete([BatchAnswer?], BatchError)
+  case incomplete([BatchResult?], BatchError)
 
   /// Reads a response and finds each part's response in it.
   ///
@@ -19,7 +19,7 @@ package enum BatchAnswers: Sendable, Hashable {
   ///   - body: the whole body of the HTTP response.
   ///   - requests: the parts as they were written; for the JSON format with the ids that ``JSONBatchWriter`` assigned.
   ///   - stopsAtError: whether the service ends its response at the first error: it does so from V4 on, unless the
-  ///     request asks it to continue. Only then can a part without a response be ``BatchAnswer/notProcessed``.
+  ///     request asks it to continue. Only then can a part without a response be ``BatchResult/notProcessed``.
   ///   - isForShow: whether the response is only shown. In a truncated multipart response, parts without an id are then
   ///     matched with the first requests. No request may be sent again because of such a match.
   ///   - limits: the limits on what is read.
@@ -27,7 +27,7 @@ package enum BatchAnswers: Sendable, Hashable {
   package static func read(
     status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], stopsAtError: Bool = false,
     isForShow: Bool = false, limits: BatchLimits = BatchLimits()
-  ) throws(BatchError) -> BatchAnswers {
+  ) throws(BatchError) -> BatchResults {
     let text = fields.values(of: .contentType).first ?? ""
     let type = MediaType(text)
     var match = BatchMatch(requests)
@@ -48,8 +48,8 @@ package enum BatchAnswers: Sendable, Hashable {
   }
 
   private static func outcome(
-    of slots: [BatchAnswer?], responses: [BatchResponse], error: BatchError?, match: BatchMatch
-  ) throws(BatchError) -> BatchAnswers {
+    of slots: [BatchResult?], responses: [BatchResponse], error: BatchError?, match: BatchMatch
+  ) throws(BatchError) -> BatchResults {
     guard let problem = error ?? match.problem(slots, responses) else { return .parts(slots.compactMap { $0 }) }
     guard slots.contains(where: { $0 != nil }) else { throw problem }
     return .incomplete(slots, problem)

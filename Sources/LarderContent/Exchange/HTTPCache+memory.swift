@@ -1,28 +1,28 @@
 package import LarderHTTP
 
-// The fast path of a hit that does not suspend. ``answer(_:policy:override:)`` begins with it; callers that must not
+// The fast path of a hit that does not suspend. ``response(to:policy:override:)`` begins with it; callers that must not
 // suspend call it alone.
 extension HTTPCache {
   /// The response to a GET or HEAD without content if it is available at once: fresh, complete, in memory, and usable
-  /// for the request as it is. Nil if ``answer(_:policy:override:)`` must be called, which then handles this request.
+  /// for the request as it is. Nil if ``response(to:policy:override:)`` must be called, which then handles this request.
   ///
   /// - Parameter url: the text of an `http` or `https` URL.
-  package func answerAtHand(
+  package func responseInMemory(
     _ method: HTTPMethod, _ url: String, _ fields: HTTPFields, policy: ContentPolicy = .standard
   ) -> StoredResponse? {
     let rules = RequestRules(method: method, fields: fields)
     guard rules.isPlain, let caller = callers.known(fields, identity: transport.identity) else { return nil }
     let resource = ResourceKey.normalised(url)
-    return answerAtHand(
+    return responseInMemory(
       PlainRequest(rules, fields, policy, .none), key: caller.isEmpty ? resource : resource + caller)
   }
 
   /// The response to a parsed request if it is available at once.
-  func answerAtHand(_ plainRequest: PlainRequest, key: String) -> StoredResponse? {
-    guard let entry = cache.entryAtHand(forKey: key) else { return nil }
+  func responseInMemory(_ plainRequest: PlainRequest, key: String) -> StoredResponse? {
+    guard let entry = cache.entryInMemory(forKey: key) else { return nil }
     guard entry.rules.isIndex else { return storedResponse(of: entry, to: plainRequest) }
     guard !entry.rules.isHidden, let variant = VariantIndex.selected(entry.metadata.variants, plainRequest.fields),
-      let selected = cache.entryAtHand(forKey: variant.key)
+      let selected = cache.entryInMemory(forKey: variant.key)
     else { return nil }
     return storedResponse(of: selected, to: plainRequest, selectedBy: variant.names)
   }
