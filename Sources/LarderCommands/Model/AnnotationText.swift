@@ -49,11 +49,11 @@ enum AnnotationCount {
     model.schemas.reduce(0) { $0 + of($1) }
   }
 
-  private static func annotationCount(_ element: some EdmAnnotatable) -> Int {
+  private static func annotationCount(_ element: some EdmElement) -> Int {
     element.annotations.count + element.foreignAttributes.count
   }
 
-  private static func sum(_ elements: [some EdmAnnotatable]) -> Int { elements.reduce(0) { $0 + annotationCount($1) } }
+  private static func sum(_ elements: [some EdmElement]) -> Int { elements.reduce(0) { $0 + annotationCount($1) } }
 
   private static func of(_ schema: EdmSchema) -> Int {
     var count = annotationCount(schema) + schema.annotationGroups.reduce(0) { $0 + $1.annotations.count }

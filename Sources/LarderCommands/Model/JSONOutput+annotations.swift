@@ -69,10 +69,10 @@ extension JSONOutput {
   /// Writes Booleans and 64-bit integers as JSON's own, everything else as the text in the document.
   private mutating func writeConstant(_ kind: EdmConstantKind, _ text: String) {
     let key = Self.key(kind.rawValue)
-    let expression = EdmExpression.constant(kind, text)
-    if let flag = expression.bool {
+    let value = EdmAnnotationValue(.constant(kind, text))
+    if let flag = value.bool {
       member(key, flag)
-    } else if let number = expression.int {
+    } else if let number = value.int {
       member(key, number)
     } else {
       member(key, text)

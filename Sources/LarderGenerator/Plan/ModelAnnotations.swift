@@ -32,8 +32,7 @@ struct ModelAnnotations {
   func isComputed(_ target: String) -> Bool {
     if isTagged("Org.OData.Core.V1.Computed", target: target) { return true }
     let permissions = model.annotation("Org.OData.Core.V1.Permissions", target: target)?.value
-    if case .constant(.enumMember, let text)? = permissions?.bare { return text.hasSuffix("/Read") || text == "Read" }
-    return false
+    return permissions?.text.map { $0.hasSuffix("/Read") || $0 == "Read" } ?? false
   }
 
   /// Whether a property never changes after the creation of its entity.
@@ -48,15 +47,10 @@ struct ModelAnnotations {
   }
 
   private func restrictions(of set: EdmEntitySet, _ target: String) -> SetRestrictions {
-    func record(_ name: String) -> EdmExpression? {
+    func record(_ name: String) -> EdmAnnotationValue? {
       model.annotation("Org.OData.Capabilities.V1." + name, target: target)?.value
     }
-    func paths(_ expression: EdmExpression?) -> Set<String> {
-      Set(
-        (expression?.items ?? []).compactMap { item in
-          if case .path(_, let path) = item.bare { path } else { item.string }
-        })
-    }
+    func paths(_ value: EdmAnnotationValue?) -> Set<String> { Set((value?.items ?? []).compactMap(\.text)) }
     let (filter, sort) = (record("FilterRestrictions"), record("SortRestrictions"))
     let (insert, update) = (record("InsertRestrictions"), record("UpdateRestrictions"))
     return SetRestrictions(
@@ -64,7 +58,9 @@ struct ModelAnnotations {
       isInsertable: insert?["Insertable"]?.bool != false && set.sap("creatable") != "false",
       isUpdatable: update?["Updatable"]?.bool != false && set.sap("updatable") != "false",
       unfilterable: paths(filter?["NonFilterableProperties"]), unsortable: paths(sort?["NonSortableProperties"]),
-      notInsertable: paths(insert?["NonInsertableProperties"]), notUpdatable: paths(update?["NonUpdatableProperties"]))
+      notInsertable: paths(insert?["NonInsertableProperties"]).union(
+        paths(insert?["NonInsertableNavigationProperties"])),
+      notUpdatable: paths(update?["NonUpdatableProperties"]))
   }
 }
 

@@ -27,7 +27,7 @@ public struct EdmAnnotation: EdmAnnotatable, EdmElement, Hashable {
 public struct EdmAnnotationValue: Sendable, Hashable {
   package let expression: EdmExpression
 
-  init(_ expression: EdmExpression) { self.expression = expression.bare }
+  package init(_ expression: EdmExpression) { self.expression = expression.bare }
 
   /// The text of a string constant; nil for others.
   public var string: String? {

@@ -61,16 +61,13 @@ extension EdmModel {
     }
     for target in targets {
       guard let declared = annotation("Org.OData.Repeatability.V1.Supported", target: target) else { continue }
-      if case .constant(_, "false")? = declared.value { return false }
-      return true
+      return declared.value?.text != "false"
     }
     return nil
   }
 
   fileprivate var declaresBatchSupport: Bool {
     guard let container = defaultContainer?.qualifiedName else { return true }
-    let declared = annotation("Org.OData.Capabilities.V1.BatchSupported", target: container)
-    if case .constant(_, "false")? = declared?.value { return false }
-    return true
+    return annotation("Org.OData.Capabilities.V1.BatchSupported", target: container)?.value?.text != "false"
   }
 }

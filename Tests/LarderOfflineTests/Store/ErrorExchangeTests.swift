@@ -1,5 +1,5 @@
 import Foundation
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderService
@@ -56,7 +56,7 @@ struct ErrorExchangeTests {
   @Test("A page that breaks off is named with its URL")
   func brokenPage() async throws {
     let folder = try TemporaryFolder()
-    let transport = BrokenPages(UploadService(.init()))
+    let transport = BrokenPages(UploadService())
     let store = try UploadRig.provider(folder, transport)
     try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
     try await store.open()
@@ -77,7 +77,7 @@ struct ErrorExchangeTests {
       let response = try await service.send(request)
       guard isArmed.withLock({ $0 }), request.url.absoluteString.contains("/s/Orders") else { return response }
       let bytes = Locked<[UInt8]?>(Array("{".utf8))
-      let body = HTTPBodyStream(next: {
+      let body = HTTPBodyStream(next: { () async throws(HTTPTransportError) -> [UInt8]? in
         guard let first = bytes.withLock({ $0.take() }) else { throw HTTPTransportError.connectionLost(reason: "cut") }
         return first
       })
