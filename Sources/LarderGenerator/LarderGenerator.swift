@@ -1,5 +1,6 @@
 // Swift types for the types of a service, generated from its model.
 //
+// 0. Options/    what is generated and how; errors.
 // 1. Selection/  the types that are generated, by patterns for their names.
 // 2. Naming/     Swift names for the names of the service.
 // 3. Plan/       what is generated for each type; no Swift text yet.
