@@ -41,11 +41,11 @@
 /// decoded one.
 public final class ObjectStore: Sendable {
   /// The maximum number of UTF-8 bytes in a key or a label.
-  package static let keyByteLimit = ObjectKey.byteLimit
+  public static let keyByteLimit = ObjectKey.byteLimit
   /// The maximum number of labels of a value.
-  package static let labelLimit = LabelSet.limit
+  public static let labelLimit = LabelSet.limit
   /// How many changed keys can be pending for an observer before ``ObjectChange/missed`` replaces them.
-  package static let observedChangeLimit = Observers.bufferLimit
+  public static let observedChangeLimit = Observers.bufferLimit
 
   /// The file's path.
   public let path: String

@@ -98,7 +98,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
   private var instant: (Int64, UInt64) { (secondsSince1970, time.picosecondOfSecond) }
 
   /// True if point in time, local time and offset are all equal.
-  package func isIdentical(to other: ODataDateTimeOffset) -> Bool {
+  public func isIdentical(to other: ODataDateTimeOffset) -> Bool {
     date == other.date && time == other.time && storedOffset == other.storedOffset
   }
 

@@ -37,9 +37,9 @@ public struct ODataDecimal: Sendable {
   let storage: Storage
 
   /// The most digits that are accepted, without leading zeros.
-  package static let maximumDigits = 65_536
+  public static let maximumDigits = 65_536
   /// The largest exponent of ten that is accepted; its negative is the smallest.
-  package static let maximumExponent = 999_999_999
+  public static let maximumExponent = 999_999_999
 
   /// Not a number.
   public static let nan = ODataDecimal(storage: .nan)

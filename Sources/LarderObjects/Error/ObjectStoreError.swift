@@ -77,7 +77,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The error that a fetch throws if the server reports that the value is gone for good, such as with status 404 or
-  /// 410: see ``ObjectStore/stream(_:forKey:labels:lifetime:from:)``.
+  /// 410: see ``ObjectStore/stream(_:forKey:labels:ttl:from:)``.
   public static let gone = ObjectStoreError(.stream, .gone)
 
   /// Whether a fetch reports with it that its value is gone. An error of another stream names that stream's key.
