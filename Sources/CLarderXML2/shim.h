@@ -1,6 +1,10 @@
 #ifndef LARDER_CXML2_SHIM_H
 #define LARDER_CXML2_SHIM_H
 #include <string.h>
+#include <libxml/xmlversion.h>
+// Some builds of libxml2 include ICU's headers, for fields that are not used here. They are another version than those of
+// Foundation, and one file cannot use both.
+#undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
