@@ -49,6 +49,8 @@ let package = Package(
     .library(name: "LarderObjects", targets: ["LarderObjects"]),
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
     .executable(name: "larder", targets: ["LarderTool"]),
+    .plugin(name: "LarderGenerator", targets: ["LarderGeneratorPlugin"]),
+    .plugin(name: "LarderMetadata", targets: ["LarderMetadataPlugin"]),
   ],
   targets: [
     // System libraries: a module map and a shim each, one importer each.
@@ -98,6 +100,21 @@ let package = Package(
 
     // Swift types from a model; of the other targets it needs the language alone, so that a build plugin stays small.
     .target(name: "LarderGenerator", dependencies: ["LarderOData"], swiftSettings: common),
+
+    .executableTarget(
+      name: "LarderGeneratorTool", dependencies: ["LarderGenerator", "LarderOData", "LarderODataXML"],
+      swiftSettings: common),
+    .plugin(
+      name: "LarderGeneratorPlugin", capability: .buildTool(), dependencies: ["LarderGeneratorTool"]),
+    .plugin(
+      name: "LarderMetadataPlugin",
+      capability: .command(
+        intent: .custom(
+          verb: "larder-metadata", description: "fetch the metadata of a service, and list what changes for the code"),
+        permissions: [
+          .writeToPackageDirectory(reason: "The new metadata document replaces the former one."),
+          .allowNetworkConnections(scope: .all(), reason: "The metadata is fetched from the service."),
+        ]), dependencies: ["LarderTool"]),
 
     // Resources of any kind.
     .target(
@@ -162,7 +179,8 @@ let package = Package(
     ),
     .testTarget(
       name: "LarderGeneratorTests",
-      dependencies: ["LarderGenerator", "LarderOData", "LarderODataXML", "LarderTestSupport"], swiftSettings: common),
+      dependencies: ["LarderGenerator", "LarderService", "LarderOData", "LarderODataXML", "LarderTestSupport"],
+      swiftSettings: common),
     .testTarget(
       name: "TransportTests",
       dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),
@@ -224,8 +242,8 @@ let package = Package(
       dependencies: [
         "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService", "LarderOData",
         "LarderODataXML",
-        "LarderHTTP",
-        "LarderCurl", "LarderTestSupport",
+        "LarderHTTP", "LarderCore",
+        "LarderCurl", "LarderGenerator", "LarderTestSupport",
       ], swiftSettings: common),
     .testTarget(name: "ArchitectureTests", dependencies: ["LarderTestSupport"], swiftSettings: common),
   ]

@@ -30,7 +30,23 @@ package enum SwiftGenerator {
         options.prefix + "TypeDefinitions", OtherWriters.write(plan.definitions, access: access),
         usesFoundation: usesFoundation)
     }
-    for service in plan.services { files.add(service.name, OtherWriters.write(service, access: access)) }
+    func usesFoundation(_ operations: [OperationPlan]) -> Bool {
+      let used = operations.flatMap { $0.parameters.map(\.type) + [$0.result ?? ""] }.map { type in
+        let item = type.hasPrefix("[") ? String(type.dropFirst().dropLast()) : type
+        return definitions[item] ?? item
+      }
+      return used.contains("Data") || used.contains("UUID")
+    }
+    for service in plan.services {
+      files.add(
+        service.name, OtherWriters.write(service, access: access), usesFoundation: usesFoundation(service.operations),
+        module: "LarderService")
+    }
+    if !plan.operations.isEmpty {
+      files.add(
+        options.prefix + "Operations", OperationWriter.write(plan.operations, access: access),
+        usesFoundation: usesFoundation(plan.operations), module: "LarderService")
+    }
     return GeneratedFiles(files: files.files.sorted { $0.name < $1.name }, omissions: plan.omissions)
   }
 }
@@ -43,11 +59,11 @@ private struct FileList {
 
   init(_ options: GeneratorOptions) { self.options = options }
 
-  mutating func add(_ name: String, _ content: String, usesFoundation: Bool = false) {
+  mutating func add(_ name: String, _ content: String, usesFoundation: Bool = false, module: String = "LarderOData") {
     let lowercased = name.lowercased()
     let taken = names.take([lowercased])
     let fileName = name + taken.dropFirst(lowercased.count) + FileHeader.fileEnding
-    let imports = FileHeader.imports(options.access, usesFoundation: usesFoundation)
+    let imports = FileHeader.imports(options.access, usesFoundation: usesFoundation, module: module)
     files.append(GeneratedFile(name: fileName, text: FileHeader.text(options) + imports + content))
   }
 }

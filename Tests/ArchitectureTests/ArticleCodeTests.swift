@@ -6,8 +6,8 @@ import Testing
 enum ArticleCode {
   /// The articles whose code is compiled: each line of it occurs in one of the snippets.
   static let articles = [
-    "GettingStarted", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication", "BackgroundWork",
-    "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
+    "GettingStarted", "TypedServices", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication",
+    "BackgroundWork", "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
   ]
 
   /// The lines of each block of Swift, without manifests of packages.

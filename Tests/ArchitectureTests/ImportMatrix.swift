@@ -36,6 +36,7 @@ enum ImportMatrix {
       targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "LarderGenerator": Row(targets: ["LarderOData"], system: []),
+    "LarderGeneratorTool": Row(targets: ["LarderGenerator", "LarderOData", "LarderODataXML"], system: libc),
     "LarderContent": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "LarderObjects": Row(targets: ["LarderCore", "LarderStorage"], system: threads),

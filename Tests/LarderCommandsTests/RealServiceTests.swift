@@ -1,3 +1,4 @@
+import Foundation
 import LarderOData
 import LarderTestSupport
 import Testing
@@ -26,6 +27,30 @@ struct RealServiceTests {
     #expect(try JSONNode(batch.outputBytes).items?.map { $0["status"]?.text } == ["200", "404"])
     let products = await Rig(input: Array("GET Product?$top=1\n".utf8)).run("batch", service.productsV4, "-")
     #expect(products.status == .done, "\(products.diagnostics)")
+  }
+
+  @Test("metadata --update saves the document once, and lists what changes for generated code")
+  func update() async throws {
+    let service = try MockSAP.ofSuite
+    let folder = try TemporaryFolder()
+    func update() async -> Outcome {
+      await Rig(directory: folder.path).run("metadata", service.productsV4, "--update", "service.xml")
+    }
+    let first = await update()
+    #expect(first.status == .done && first.output.hasSuffix("service.xml is new\n"), "\(first.diagnostics)")
+    #expect(await update().output.hasSuffix("service.xml is up to date\n"))
+    let saved = try String(contentsOfFile: folder.file("service.xml"), encoding: .utf8)
+    #expect(saved.contains("<edmx:Edmx"))
+    let other = """
+      <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+      <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><ComplexType Name="Former"/></Schema>
+      </edmx:DataServices></edmx:Edmx>
+      """
+    try folder.write(Array(other.utf8), to: "service.xml")
+    let changed = await update()
+    #expect(changed.output.contains("  removed Former: complex type (breaking)\n"), "\(changed.output)")
+    let wrong = await Rig(directory: folder.path).run("metadata", "--file", "service.xml", "--update", "x.xml")
+    #expect(wrong.status == .usage && wrong.diagnostics.contains("--update needs the URL of a service"))
   }
 
   @Test("The demonstration: twice with the server, then without it")

@@ -15,7 +15,7 @@ enum ServiceFailure {
     switch error.category {
     case .communication(let error): CommandFailure.status(of: error)
     case .http(let status, _): CommandFailure.status(ofHTTP: status)
-    case .authentication, .csrf, .malformedResponse: .network
+    case .authentication, .csrf, .malformedResponse, .undecodableType: .network
     case .invalidRequest, .passive, .notOpen, .suspended: .usage
     case .notSupported, .notCached, .notProcessed: .negative
     case .cancelled: .interrupted

@@ -1,7 +1,14 @@
+internal import LarderGenerator
 internal import LarderHTTP
 internal import LarderOData
 internal import LarderODataXML
 internal import LarderService
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 extension CommandSyntax {
   /// `larder metadata URL` and `larder metadata --file F`.
@@ -10,16 +17,27 @@ extension CommandSyntax {
     discussion: [
       "URL is the service's root or its $metadata document. CSDL XML of OData V1 to 4.01 and CSDL JSON are read.",
       "* marks properties of the key, > marks navigation properties.",
+      "With --update the document is saved in FILE instead, and what changes for generated code is listed. Nothing is "
+        + "saved if the response is not metadata.",
     ],
     examples: [
       "larder metadata https://host/service/", "larder metadata --file metadata.xml --json",
+      "larder metadata https://host/service/ --update Sources/Shop/shop.xml",
       "curl -s https://host/service/\\$metadata | larder metadata --file -",
     ],
-    options: [.metadataInput, .json, .annotations] + ServiceAccess.options, operands: [.serviceURL]
+    options: [.metadataInput, .json, .annotations, .updatedDocument] + ServiceAccess.options, operands: [.serviceURL]
   ) { arguments, context in
     let model: EdmModel
+    let updated = arguments[OptionSyntax.updatedDocument]
     switch (arguments[OperandSyntax.serviceURL], arguments[OptionSyntax.metadataInput]) {
-    case (let url?, nil): model = try await readModel(at: url, arguments, context)
+    case (let url?, nil):
+      let document = try await readDocument(at: url, arguments, context)
+      if let updated {
+        try update(context.path(updated), to: document, context)
+        return .done
+      }
+      model = document.model
+    case (nil, .some) where updated != nil: throw arguments.usage("--update needs the URL of a service")
     case (nil, let file?): model = try MetadataFile.read(file, context)
     case (nil, nil): throw arguments.usage("URL or --file FILE is missing")
     case (_?, _?): throw arguments.usage("URL and --file FILE cannot be combined")
@@ -34,9 +52,28 @@ extension CommandSyntax {
     return .done
   }
 
-  private static func readModel(
+  private typealias Document = (model: EdmModel, bytes: [UInt8])
+
+  /// Replaces a saved document, and lists what changes for generated code.
+  private static func update(_ path: String, to document: Document, _ context: CommandContext) throws {
+    let former = FileManager.default.contents(atPath: path).map { Array($0) }
+    guard former != document.bytes else { return try context.output.line("\(path) is up to date") }
+    var output = try OutputFile.create(path)
+    try output.write(document.bytes)
+    try output.finish()
+    guard let former else { return try context.output.line("\(path) is new") }
+    guard let old = try? EdmModel.read(former) else {
+      return try context.output.line("\(path) is replaced; the former document could not be read")
+    }
+    let changes = try ModelChange.changes(from: old, to: document.model, options: GeneratorOptions(documentName: ""))
+    let breaking = changes.count { $0.isBreaking }
+    try context.output.line("\(path) is replaced: \(changes.count) changes of the code, \(breaking) breaking")
+    for change in changes { try context.output.line("  " + change.description) }
+  }
+
+  private static func readDocument(
     at url: String, _ arguments: ParsedArguments, _ context: CommandContext
-  ) async throws -> EdmModel {
+  ) async throws -> Document {
     let access = try ServiceAccess(arguments, context)
     let document = url.prefix { $0 != "?" && $0 != "#" }.hasSuffix("$metadata")
     let target = try RequestTarget(
@@ -44,7 +81,7 @@ extension CommandSyntax {
     let conversation = try await access.conversation(root: target.root, context)
     let path = document ? target.url : target.rootText + "$metadata" + target.query
     let response = try await conversation.send(ODataSingleRequest(.read, path, fields: access.fields, useCache: false))
-    do throws(MetadataError) { return try EdmModel.read(response.payloadBytes) } catch {
+    do throws(MetadataError) { return (try EdmModel.read(response.payloadBytes), response.payloadBytes) } catch {
       if isPage(response.fields[.contentType]) {
         throw CommandFailure(
           .network, "\(TerminalText.line(path)): the response is an HTML page, not metadata",
@@ -72,6 +109,8 @@ extension OptionSyntax {
   static let json = OptionSyntax(flag: "--json", "print JSON")
   fileprivate static let metadataInput = OptionSyntax(
     "--file", valueName: "FILE", .file, "read the document from FILE, - for standard input")
+  fileprivate static let updatedDocument = OptionSyntax(
+    "--update", valueName: "FILE", .file, "save the document in FILE, and list what changes for generated code")
   fileprivate static let annotations = OptionSyntax(flag: "--annotations", "show annotations and sap: attributes")
 }
 

@@ -13,7 +13,13 @@ enum SwiftKeywords {
   /// queries, which members of the same name would hide.
   static let properties: Set = [
     "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey", "odataDerived",
-    "odataValue", "odataProperties", "odataParts",
+    "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
+  ]
+
+  /// Methods and properties that entity sets, entities and services of typed stores have.
+  static let methods: Set = [
+    "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create", "update",
+    "delete", "link", "unlink", "expand", "filter", "orderBy", "search", "skip", "top", "odataCall",
   ]
 
   /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.

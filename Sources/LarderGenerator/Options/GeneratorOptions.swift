@@ -42,6 +42,8 @@ package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible 
   case invalidPrefix(String)
   /// Nothing of the model is left.
   case nothingSelected
+  /// A file `larder-generate.json` cannot be used; the text says why.
+  case invalidConfiguration(String)
 
   /// What is wrong and what to do.
   package var description: String {
@@ -49,6 +51,7 @@ package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible 
     case .unmatchedPattern(let pattern): "No type and no entity set matches \(pattern)"
     case .invalidPrefix(let prefix):
       "\(prefix) cannot begin the name of a type: use a capital letter, then letters and digits"
+    case .invalidConfiguration(let reason): "larder-generate.json cannot be used: \(reason)"
     case .nothingSelected: "The model has no types to generate, or all of them are left out"
     }
   }

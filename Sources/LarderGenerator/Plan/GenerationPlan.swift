@@ -8,6 +8,8 @@ struct GenerationPlan {
   var definitions: [DefinitionPlan] = []
   /// Entity containers, by their Swift names.
   var services: [ServicePlan] = []
+  /// Operations that are bound to entities or entity sets, by what they are bound to.
+  var operations: [OperationPlan] = []
   /// What is not generated, in the order of its names.
   var omissions: [Omission] = []
 }
@@ -16,7 +18,7 @@ struct GenerationPlan {
 package struct Omission: Sendable, Hashable, Comparable {
   /// What it is.
   package enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// Actions, functions and their imports.
+    /// Actions and functions with parameters or results without a Swift form, or bound to other values than entities.
     case operation = "actions and functions"
     /// The undeclared properties of open types.
     case undeclaredProperties = "undeclared properties of open types"
@@ -63,6 +65,13 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether values know which of their properties were assigned. A value of a base type does not, because the derived
+  /// value that it contains would differ from it.
+  var isTracked: Bool { !key.isEmpty && update != nil && derived.isEmpty }
+  /// The number of a tracked property; nil for others.
+  func trackedNumber(of member: MemberPlan) -> Int? {
+    isTracked ? update?.firstIndex { $0.member.name == member.name } : nil
+  }
   /// Whether the type is one of several that derive from each other.
   var isInHierarchy: Bool { base != nil || !derived.isEmpty }
 }
@@ -135,5 +144,7 @@ struct ServicePlan {
   var serviceName: String
   var documentation: [String]
   /// Entity sets and singletons, with the names of their URLs.
-  var sets: [(name: String, path: String, type: String, documentation: [String])]
+  var sets: [(name: String, path: String, type: String, isSingleton: Bool, documentation: [String])]
+  /// The imports of actions and functions.
+  var operations: [OperationPlan]
 }

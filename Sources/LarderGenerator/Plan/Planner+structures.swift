@@ -151,6 +151,22 @@ extension Planner {
     return members.isEmpty ? nil : members
   }
 
+  /// Adds the related entities that a new entity can contain (OData 4.01 Protocol §11.4.2.2): those of collections, whose
+  /// type can be created.
+  func addRelatedCreations(_ structures: inout [StructurePlan]) {
+    let creatable = Set(structures.filter { $0.create != nil }.map(\.name))
+    for place in structures.indices where structures[place].create != nil {
+      guard let structure = model.structure(structures[place].serviceName) else { continue }
+      let notInsertable = restrictions(of: structure).notInsertable
+      let related = structures[place].members.filter { member in
+        member.kind == .entity && member.isCollection && creatable.contains(member.type)
+          && !notInsertable.contains(member.serviceName)
+          && structure.navigationProperty(member.serviceName)?.sap("creatable") != "false"
+      }
+      structures[place].create? += related.map { ChangeMember(member: $0, isRequired: false, isNullable: false) }
+    }
+  }
+
   private func update(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
     guard restrictions.isUpdatable else { return nil }
     let keyNames = Set(key.map(\.serviceName))

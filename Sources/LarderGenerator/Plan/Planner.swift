@@ -45,11 +45,10 @@ struct Planner {
       plan.enumerations += schema.enumTypes.filter { isPlanned($0.qualifiedName) }.compactMap { enumeration($0) }
       plan.definitions += schema.typeDefinitions.filter { isPlanned($0.qualifiedName) }.compactMap { definition($0) }
       plan.services += schema.containers.compactMap { service($0) }
-      for operation in schema.functions.map(\.qualifiedName) + schema.actions.map(\.qualifiedName) {
-        omit(.operation, operation)
-      }
     }
+    plan.operations = boundOperations()
     Recursion.markIndirect(&plan.structures)
+    addRelatedCreations(&plan.structures)
     plan.structures.sort { $0.name < $1.name }
     plan.enumerations.sort { $0.name < $1.name }
     plan.definitions.sort { $0.name < $1.name }
@@ -128,25 +127,24 @@ extension Planner {
   }
 
   private mutating func service(_ container: EdmEntityContainer) -> ServicePlan? {
-    for name in container.functionImports.map(\.name) + container.actionImports.map(\.name) {
-      omit(.operation, "\(container.qualifiedName)/\(name)")
-    }
     let isDefault = model.defaultContainer?.qualifiedName == container.qualifiedName
     let roots =
-      container.entitySets.map { ($0.name, $0.entityType, $0 as any EdmAnnotatable) }
-      + container.singletons.map { ($0.name, $0.type, $0 as any EdmAnnotatable) }
-    let planned = roots.compactMap { root -> (name: String, type: String, element: any EdmAnnotatable)? in
+      container.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
+      + container.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
+    typealias Root = (name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
+    let planned = roots.compactMap { root -> Root? in
       let type = model.resolve(root.1)
       guard selection.includes(root.0), model.entityType(type) != nil, isPlanned(type), let name = names[type]
       else { return nil }
-      return (root.0, name, root.2)
+      return (root.0, name, root.2, root.3)
     }
-    guard let name = names[container.qualifiedName], !planned.isEmpty else { return nil }
+    let operations = imports(of: container)
+    guard let name = names[container.qualifiedName], !planned.isEmpty || !operations.isEmpty else { return nil }
     var table = NameTable()
     let members = table.members(
       planned.map { root in
         let member = SwiftIdentifier.member(SwiftIdentifier.type(root.name))
-        let isReserved = ["self", "init"].contains(member)
+        let isReserved = ["self", "init", "store"].contains(member)
         return (root.name, [isReserved ? member + "Set" : member, SwiftIdentifier.member(root.name)])
       })
     return ServicePlan(
@@ -156,8 +154,8 @@ extension Planner {
         let target = "\(container.qualifiedName)/\(root.name)"
         return (
           member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
-          annotations.documentation(of: root.element, target: target)
+          root.isSingleton, annotations.documentation(of: root.element, target: target)
         )
-      })
+      }, operations: operations)
   }
 }

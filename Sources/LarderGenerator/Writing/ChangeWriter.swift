@@ -36,17 +36,33 @@ enum ChangeWriter {
       text.line("/// The properties with their names in the service.")
       text.declareBlock("var odataProperties: [ODataProperty]") { text in
         text.line("var odataList = ODataPropertyList()")
-        for change in members {
+        for change in members where change.member.kind != .entity {
           let name = SwiftIdentifier.declared(change.member.name)
           text.line("odataList.setIfGiven(\(SwiftText.literal(change.member.serviceName)), self.\(name))")
         }
         text.line("return odataList.properties")
       }
+      links(members.filter { $0.member.kind == .entity }, &text)
+    }
+  }
+
+  private static func links(_ members: [ChangeMember], _ text: inout SwiftText) {
+    guard !members.isEmpty else { return }
+    text.line("")
+    text.line("/// The new related entities, by the names of their navigation properties in the service.")
+    text.declareBlock("var odataLinks: [ODataNavigationLink]") { text in
+      text.line("var odataList: [ODataNavigationLink] = []")
+      for change in members {
+        let name = SwiftIdentifier.declared(change.member.name)
+        let link = "ODataNavigationLink(\(SwiftText.literal(change.member.serviceName)), creating: \(name))"
+        text.line("if let \(name) = self.\(name) { odataList.append(\(link)) }")
+      }
+      text.line("return odataList")
     }
   }
 
   private static func type(of change: ChangeMember) -> String {
-    let type = change.member.valueType
+    let type = change.member.kind == .entity ? "[\(change.member.type).Create]" : change.member.valueType
     return change.isRequired ? type : change.isNullable ? type + "??" : type + "?"
   }
 }

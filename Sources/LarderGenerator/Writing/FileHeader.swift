@@ -16,16 +16,16 @@ package enum FileHeader {
   }
 
   /// The imports of a file.
-  static func imports(_ access: GeneratorOptions.Access, usesFoundation: Bool) -> String {
+  static func imports(_ access: GeneratorOptions.Access, usesFoundation: Bool, module: String) -> String {
     let level = access == .internal ? "" : access.rawValue + " "
-    guard usesFoundation else { return "\(level)import LarderOData\n\n" }
+    guard usesFoundation else { return "\(level)import \(module)\n\n" }
     return """
       #if canImport(FoundationEssentials)
         \(level)import FoundationEssentials
       #else
         \(level)import Foundation
       #endif
-      \(level)import LarderOData
+      \(level)import \(module)
 
 
       """

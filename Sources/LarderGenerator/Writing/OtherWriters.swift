@@ -38,13 +38,23 @@ enum OtherWriters {
 
   static func write(_ plan: ServicePlan, access: GeneratorOptions.Access) -> String {
     var text = SwiftText(access)
-    text.document(plan.documentation, else: "Queries of the entity sets and singletons of `\(plan.serviceName)`.")
-    text.declareBlock("enum \(plan.name)") { text in
+    text.document(plan.documentation, else: "The service `\(plan.serviceName)` in a store.")
+    text.declareBlock("struct \(plan.name): Sendable") { text in
+      text.line("/// The store that is read and changed.")
+      text.declare("let store: any ODataStore")
+      text.line("")
+      text.line("/// Creates the service in an online or offline store.")
+      text.declare("init(_ store: any ODataStore) { self.store = store }")
       for set in plan.sets {
-        text.document(set.documentation, else: "A query of `\(set.path)`.")
-        let query = "ODataQuery<\(set.type)>"
-        text.declare(
-          "static var \(SwiftIdentifier.declared(set.name)): \(query) { \(query)(\(SwiftText.literal(set.path))) }")
+        text.line("")
+        text.document(set.documentation, else: "\(set.isSingleton ? "The singleton" : "The entity set") `\(set.path)`.")
+        let type = "\(set.isSingleton ? "ODataEntityReference" : "ODataEntitySet")<\(set.type)>"
+        let query = "ODataQuery<\(set.type)>(\(SwiftText.literal(set.path)))"
+        text.declare("var \(SwiftIdentifier.declared(set.name)): \(type) { .init(store, \(query)) }")
+      }
+      for operation in plan.operations {
+        text.line("")
+        OperationWriter.write(operation, "ODataCall(store, \(SwiftText.literal(operation.serviceName)))", &text)
       }
     }
     return text.text

@@ -18,7 +18,12 @@ struct StructureWriter {
       text.line("///")
       text.line("/// The \(kind) type `\(plan.serviceName)`.")
     }
-    var protocols = plan.key.isEmpty ? [] : ["ODataKeyed", "Identifiable"]
+    var protocols: [String] = []
+    if !plan.key.isEmpty {
+      let keyed = plan.isTracked ? "ODataTracked" : plan.update == nil ? "ODataKeyed" : "ODataUpdatable"
+      protocols = [keyed, "Identifiable"]
+    }
+    if plan.create != nil { protocols.append("ODataCreatable") }
     if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
     if !plan.isEntity { protocols.append("ODataComplex") }
     if plan.isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
@@ -35,6 +40,7 @@ struct StructureWriter {
     if !plan.key.isEmpty { key(&text) }
     text.line("")
     codingKeys(&text)
+    if plan.isTracked { changes(&text) }
     if !plan.derived.isEmpty { HierarchyWriter(plan: plan, stored: stored).write(&text) }
     if !plan.isEntity { value(&text) }
     text.line("")
@@ -52,11 +58,30 @@ struct StructureWriter {
       let name = SwiftIdentifier.declared(member.name)
       if member.isIndirect {
         let optional = member.isOptional ? "?" : ""
-        text.declare("var \(name): \(member.declaredType) { _\(member.name)\(optional).value }")
-        text.line("private let _\(member.name): ODataIndirect<\(member.type)>\(optional)")
+        let value = "_\(member.name)\(optional).value"
+        if let number = plan.trackedNumber(of: member) {
+          text.declareBlock("var \(name): \(member.declaredType)") { text in
+            text.line("get { \(value) }")
+            let indirect = member.isOptional ? "ODataIndirect(newValue)" : ".value(newValue)"
+            text.block("set") { text in
+              text.line("_\(member.name) = \(indirect)")
+              text.line("odataState.assign(\(number))")
+            }
+          }
+          text.line("private var _\(member.name): ODataIndirect<\(member.type)>\(optional)")
+        } else {
+          text.declare("var \(name): \(member.declaredType) { \(value) }")
+          text.line("private let _\(member.name): ODataIndirect<\(member.type)>\(optional)")
+        }
       } else {
-        text.declare("let \(name): \(member.declaredType)")
+        let number = plan.trackedNumber(of: member)
+        let tracking = number.map { " { didSet { odataState.assign(\($0)) } }" }
+        text.declare("\(number == nil ? "let" : "var") \(name): \(member.declaredType)\(tracking ?? "")")
       }
+    }
+    if plan.isTracked {
+      text.line("/// The version that was read, and the properties that have been assigned since.")
+      text.declare("var odataState = ODataEntityState()")
     }
     if !plan.derived.isEmpty {
       text.line("/// The whole value, if it is of a derived type.")
@@ -89,7 +114,7 @@ struct StructureWriter {
   private func key(_ text: inout SwiftText) {
     text.line("")
     text.line("/// The key: it identifies an entity in its set.")
-    text.declareBlock("struct Key: ODataKey") { text in
+    text.declareBlock("struct Key: \(plan.key.count == 1 ? "ODataSingleKey" : "ODataKey")") { text in
       for member in plan.key {
         text.document(member.documentation, else: "The property `\(member.serviceName)`.")
         text.declare("let \(SwiftIdentifier.declared(member.name)): \(member.type)")
@@ -104,6 +129,12 @@ struct StructureWriter {
       }
       text.line("}")
       text.line("")
+      if plan.key.count == 1, let member = plan.key.first {
+        text.line("/// Creates a key.")
+        let name = SwiftIdentifier.declared(member.name)
+        text.declare("init(_ value: \(member.type)) { self.\(name) = value }")
+        text.line("")
+      }
       text.line("/// The properties with their names in the service.")
       let parts = plan.key.map { "(\(SwiftText.literal($0.serviceName)), self.\(SwiftIdentifier.declared($0.name)))" }
       text.declare("var odataParts: [(name: String, value: any ODataPrimitive)] { [\(parts.joined(separator: ", "))] }")
@@ -128,10 +159,25 @@ struct StructureWriter {
     guard !stored.isEmpty || plan.isInHierarchy else { return text.line("private enum CodingKeys: CodingKey {}") }
     text.block("private enum CodingKeys: String, CodingKey") { text in
       if plan.isInHierarchy { text.line("case odataType = \"@odata.type\"") }
+      if plan.isTracked { text.line("case odataState = \"@odata.etag\"") }
       for member in stored {
         let name = member.isIndirect ? "_" + member.name : SwiftIdentifier.declared(member.name)
         text.line("case \(name) = \(SwiftText.literal(member.serviceName))")
       }
+    }
+  }
+
+  private func changes(_ text: inout SwiftText) {
+    text.line("")
+    text.line("/// The properties that have been assigned since the entity was read.")
+    text.declareBlock("var odataChanges: [ODataProperty]") { text in
+      text.line("var odataList = ODataPropertyList()")
+      for (number, change) in (plan.update ?? []).enumerated() {
+        let name = SwiftIdentifier.declared(change.member.name)
+        let serviceName = SwiftText.literal(change.member.serviceName)
+        text.line("odataList.setIfAssigned(\(number), \(serviceName), self.\(name), in: odataState)")
+      }
+      text.line("return odataList.properties")
     }
   }
 

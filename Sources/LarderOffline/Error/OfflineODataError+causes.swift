@@ -18,30 +18,9 @@ extension OfflineODataError {
     case let error as PayloadError:
       self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedResponse, cause: error)
     case let error as MetadataError: self.init(.malformedMetadata, cause: error)
-    case let error as DecodingError: self.init(error)
+    case let error as DecodingError: self.init(.undecodableType, error.problem)
     default: self.init(.internalFailure, cause: error)
     }
-  }
-
-  /// Describes why a Swift type cannot be decoded: the path, the declared type, the kind of value found and the
-  /// requested type, but never the value.
-  private init(_ error: DecodingError) {
-    let (failure, missing): (DecodingError.Context, [any CodingKey])
-    switch error {
-    case .keyNotFound(let key, let context): (failure, missing) = (context, [key])
-    case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-      (failure, missing) = (context, [])
-    @unknown default:
-      self.init(.undecodableType)
-      return
-    }
-    let path = (failure.codingPath + missing).reduce("") { path, key in
-      if key is ItemKey, let place = key.intValue { return "\(path)[\(place)]" }
-      return path.isEmpty ? key.stringValue : "\(path)/\(key.stringValue)"
-    }
-    let description =
-      missing.isEmpty ? failure.debugDescription : "is not in the result; select or expand it, or make it optional"
-    self.init(.undecodableType, path.isEmpty ? description : "'\(path)' \(description)")
   }
 
   /// Converts an error of the conversation with the service.
@@ -55,6 +34,7 @@ extension OfflineODataError {
     case .invalidRequest: self.init(.requestRefused, cause: error)
     case .malformedResponse:
       self.init(error.operation == "metadata" ? .malformedMetadata : .malformedResponse, cause: error)
+    case .undecodableType(let problem): self.init(.undecodableType, problem)
     case .notSupported: self.init(.unsupportedByService, cause: error)
     case .cancelled: self.init(.cancelled)
     case .notProcessed: self.init(.requestRefused, cause: error)

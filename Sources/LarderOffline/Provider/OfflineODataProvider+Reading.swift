@@ -1,6 +1,6 @@
 @_spi(Stores) import LarderCore
 public import LarderOData
-import LarderService
+public import LarderService
 import LarderStorage
 import Synchronization
 
@@ -58,9 +58,18 @@ extension OfflineODataProvider {
   /// - Parameters:
   ///   - type: the type of the result.
   ///   - path: the query, relative to the service's root.
+  public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
+    try await read(type, path, localRowsOnly: false)
+  }
+
+  /// Runs a query and decodes its result, and chooses the rows of entity sets.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the result.
+  ///   - path: the query, relative to the service's root.
   ///   - localRowsOnly: whether entity sets contain only entities that were created here.
   public func read<Value: Decodable & Sendable>(
-    _ type: Value.Type, _ path: String, localRowsOnly: Bool = false
+    _ type: Value.Type, _ path: String, localRowsOnly: Bool
   ) async throws -> Value? {
     await afterScheduledChanges()
     let store = try openStore()
@@ -89,6 +98,14 @@ extension OfflineODataProvider {
       guard let value else { throw OfflineODataError(.resourceNotFound, path) }
       return value
     }
+  }
+
+  /// The results of a query, or nil while there is none, in the form that all stores share.
+  public func liveResults<Value: Decodable & Sendable>(
+    _ type: Value.Type, _ path: String
+  ) throws -> ODataLiveResults<Value?> {
+    let results: OfflineODataLiveResults<Value?> = try live(Value?.self, path)
+    return ODataLiveResults(results)
   }
 
   /// The results of a query, or nil while there is none: the current one, and a new one whenever a download or a local

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 /// How the values of one column are written as JSON. It is determined once for each query from the column's storage,
@@ -18,7 +19,7 @@ enum ResultCell: Sendable {
   /// Text that is JSON already.
   case json
   /// Text that is JSON. The spelling of its parts depends on their types.
-  case typedJSON(ResultType)
+  case typedJSON(ValueType)
   /// A date and time without an offset: in V4 it is written in UTC.
   case dateTime
   /// Text of a type that this form spells in another way. It is converted through its value.
@@ -37,14 +38,14 @@ enum ResultCell: Sendable {
     case .dateTime: self = form.isVerbose ? .respelled(.dateTime) : .dateTime
     case .binary: self = .binary(isURLSafe: !form.isVerbose)
     case .enumeration:
-      if case .enumeration(let names) = types.type(type) {
+      if case .enumeration(let names) = ValueType(type, in: types.model) {
         self = .enumeration(ResultEnumeration(names: names))
       } else {
         self = .enumeration(ResultEnumeration(names: nil))
       }
     case .geo: self = .json
     case .json, .dynamic:
-      let type = types.type(type)
+      let type = ValueType(type, in: types.model)
       self = types.isVerbatim(type) ? .json : .typedJSON(type)
     }
   }

@@ -1,5 +1,6 @@
 @_spi(Stores) import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
 
 /// Builds the URLs of a shape's entities from their rows (URL Conventions 4.01 §4.3.1, canonical URLs).
@@ -58,7 +59,7 @@ struct ResultIdentity: Sendable {
   }
 
   private static func keyForm(_ column: ReplicaColumn, _ dialect: ODataDialect, _ types: ResultTypes) -> Key.Form {
-    if case .enumeration(let type) = types.type(column.type) {
+    if case .enumeration(let type) = ValueType(column.type, in: types.model) {
       return .enumeration(ResultEnumeration(names: type), type.typeName)
     }
     let type = column.type.primitive ?? .string

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 /// A shape prepared for writing: names as bytes and values by column, determined once for all rows.
@@ -168,7 +169,7 @@ final class ResultObject: Sendable {
     /// `"Name@odata.type":"#Type",` if the form shows it.
     private func typed(_ member: ReadMember, _ isDynamic: Bool) -> [UInt8] {
       guard !types.form.isVerbose, types.form.metadata != .none else { return [] }
-      let type = types.type(member.type)
+      let type = ValueType(member.type, in: types.model)
       guard let name = type.name, types.showsType(type, isDynamic: isDynamic) else { return [] }
       return quoted(member.name + types.form.control + "type") + Array("\"#\(name)\",".utf8)
     }

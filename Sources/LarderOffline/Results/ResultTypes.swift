@@ -1,54 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-
-/// The type of JSON in a column, as far as the spelling depends on it.
-indirect enum ResultType: Sendable {
-  case primitive(EdmPrimitiveType)
-  case enumeration(ODataEnumNames)
-  case structure(EdmStructure)
-  case untyped
-  case collection(ResultType)
-
-  /// The name after `#` in `@odata.type`: built-in types without `Edm.` (JSON Format 4.01 §4.6.3).
-  var name: String? {
-    switch self {
-    case .primitive(let type): type.rawValue
-    case .enumeration(let names): names.typeName
-    case .structure(let type): type.name
-    case .untyped: nil
-    case .collection(let item): item.name.map { "Collection(\($0))" }
-    }
-  }
-}
-
-/// An enumeration's name, and the names of its values.
-struct ODataEnumNames: Sendable {
-  let typeName: String
-  private let type: EdmEnumType
-
-  init(_ type: EdmEnumType) {
-    typeName = type.qualifiedName
-    self.type = type
-  }
-
-  /// The value of a member's name, or of several names joined by commas; nil for other texts.
-  func value(_ text: String) -> Int64? { try? EnumerationValue.read(text, type) }
-
-  /// The names of a value's members, joined by commas: the member with that value or, for flags, the members that make
-  /// it up. Nil if there are none.
-  func name(_ value: Int64) -> String? {
-    if let member = type.member(value: value) { return member.name }
-    guard type.isFlags, value > 0 else { return nil }
-    var rest = value
-    var chosen: [String] = []
-    for member in type.members.sorted(by: { $0.value > $1.value }) {
-      guard member.value > 0, value & member.value == member.value, rest & member.value != 0 else { continue }
-      chosen.append(member.name)
-      rest &= ~member.value
-    }
-    return rest == 0 ? chosen.reversed().joined(separator: ",") : nil
-  }
-}
 
 /// Writes JSON stored in columns in the spelling that a form requires.
 struct ResultTypes: Sendable {
@@ -69,43 +21,8 @@ struct ResultTypes: Sendable {
     }
   }
 
-  func type(_ type: ODataBoundType) -> ResultType {
-    let item: ResultType =
-      switch type.item {
-      case .primitive(let type): .primitive(type)
-      case .definition(let definition): .primitive(definition.definition.underlyingType)
-      case .enumeration(let type): enumeration(type.enumeration)
-      case .structure(let structure): .structure(structure)
-      case .shape(let shape): shape.base.map { .structure($0) } ?? .untyped
-      case .undeclared(let name): self.type(EdmTypeReference(name))
-      case .untyped, .null, .abstract: .untyped
-      }
-    return type.isCollection ? .collection(item) : item
-  }
-
-  func type(_ reference: EdmTypeReference) -> ResultType {
-    let item: ResultType
-    switch reference.item {
-    case .primitive(let type): item = .primitive(type)
-    case .named(let name):
-      if let definition = model.typeDefinition(name) {
-        item = .primitive(definition.underlyingType)
-      } else if let type = model.enumType(name) {
-        item = enumeration(type)
-      } else {
-        item = model.structure(name).map { .structure($0) } ?? .untyped
-      }
-    case .abstract, .collection: item = .untyped
-    }
-    return reference.isCollection ? .collection(item) : item
-  }
-
-  private func enumeration(_ type: EdmEnumType) -> ResultType {
-    .enumeration(ODataEnumNames(type))
-  }
-
   /// Whether stored JSON of the type is written unchanged.
-  func isVerbatim(_ type: ResultType) -> Bool {
+  func isVerbatim(_ type: ValueType) -> Bool {
     guard !form.isVerbose else { return false }
     switch type {
     case .collection(let item): return isVerbatim(item)
@@ -122,11 +39,11 @@ struct ResultTypes: Sendable {
   // MARK: Writing
 
   /// Writes a value by its type.
-  func write(_ node: JSONNode, as type: ResultType, into out: inout ResultBytes) throws {
+  func write(_ node: JSONNode, as type: ValueType, into out: inout ResultBytes) throws {
     try write(node, as: type, depth: 0, into: &out)
   }
 
-  private func write(_ node: JSONNode, as type: ResultType, depth: Int, into out: inout ResultBytes) throws {
+  private func write(_ node: JSONNode, as type: ValueType, depth: Int, into out: inout ResultBytes) throws {
     guard depth < ResultTypes.maximumDepth else {
       throw OfflineODataError(
         .storeDamaged, "JSON in the store is nested deeper than \(ResultTypes.maximumDepth) levels")
@@ -202,7 +119,7 @@ struct ResultTypes: Sendable {
     _ members: [JSONNode.Member], declared: EdmStructure?, depth: Int, into out: inout ResultBytes
   ) throws {
     var actual = declared
-    if let name = ResultTypes.typeName(members, on: "") { actual = model.structure(name) ?? declared }
+    if let name = ValueType.annotation(of: "", in: members) { actual = model.structure(name) ?? declared }
     out.append(UInt8(ascii: "{"))
     typeName(actual: actual, declared: declared, into: &out)
     try self.members(members, of: actual, depth: depth, into: &out)
@@ -226,13 +143,13 @@ struct ResultTypes: Sendable {
   ) throws {
     for member in members where !member.name.contains("@") {
       if let only, !only.contains(member.name) { continue }
-      var type = ResultType.untyped
+      var type = ValueType.untyped
       var isDynamic = true
       if let property = structure?.property(member.name) {
-        type = self.type(property.type)
+        type = ValueType(property.type, in: model)
         isDynamic = false
-      } else if let name = ResultTypes.typeName(members, on: member.name) {
-        type = self.type(EdmTypeReference(name))
+      } else if let name = ValueType.annotation(of: member.name, in: members) {
+        type = ValueType(EdmTypeReference(name), in: model)
       }
       if let name = type.name, !form.isVerbose, showsType(type, isDynamic: isDynamic) {
         out.string("\(member.name)\(form.control)type")
@@ -246,7 +163,7 @@ struct ResultTypes: Sendable {
   }
 
   /// Whether a property of the type has `Name@odata.type` before it (JSON Format 4.01 §3.1 and §4.6.3).
-  func showsType(_ type: ResultType, isDynamic: Bool) -> Bool {
+  func showsType(_ type: ValueType, isDynamic: Bool) -> Bool {
     switch form.metadata {
     case .none: return false
     case .minimal: guard isDynamic else { return false }
@@ -258,16 +175,5 @@ struct ResultTypes: Sendable {
     case .primitive(.stream): return false
     default: return true
     }
-  }
-
-  /// The value of `@odata.type`, of the object or of a property in it, without `#`.
-  static func typeName(_ members: [JSONNode.Member], on property: String) -> String? {
-    for spelling in ["@odata.type", "@type"] {
-      guard let annotation = members.first(where: { $0.name == property + spelling })?.value.string else { continue }
-      guard let hash = annotation.lastIndex(of: "#") else { return annotation }
-      let name = annotation[annotation.index(after: hash)...]
-      return name.hasPrefix("Collection(") || name.contains(".") ? String(name) : "Edm." + name
-    }
-    return nil
   }
 }

@@ -19,6 +19,9 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     case invalidRequest(String)
     /// The response cannot be read; the text says where and why.
     case malformedResponse(String)
+    /// A Swift type cannot be decoded from the result; the text gives the path of the property, its declared type, the
+    /// kind of its value and the requested type.
+    case undecodableType(String)
     /// The library's version, or the service, does not support what the text names.
     case notSupported(String)
     /// The caller cancelled.
@@ -125,6 +128,7 @@ extension ODataServiceError.Category {
     case .csrf(let detail): "No valid CSRF token: \(detail)"
     case .invalidRequest(let detail): "The request cannot be sent: \(detail)"
     case .malformedResponse(let detail): "The response cannot be read: \(detail)"
+    case .undecodableType(let detail): "The Swift type cannot be decoded from the result: \(detail)"
     case .notSupported(let name): "Not supported: \(name)"
     case .cancelled: "The request was cancelled."
     case .notProcessed:
@@ -218,6 +222,7 @@ extension ODataServiceError: LarderError {
     case .passive: ErrorIdentity(10, "passive", .state)
     case .notCached: ErrorIdentity(11, "notCached", .notFound)
     case .suspended: ErrorIdentity(12, "suspended", .state)
+    case .undecodableType: ErrorIdentity(13, "undecodableType", .invalidData)
     }
   }
 
@@ -244,6 +249,7 @@ extension ODataServiceError.Category {
     case .invalidRequest: ErrorExplanation(summary, cure: "Correct the request.")
     case .malformedResponse:
       ErrorExplanation(summary, cure: "Check the URL, or report the problem to the operator of the service.")
+    case .undecodableType: ErrorExplanation(summary, cure: "Change the property's type in the Swift type.")
     case .notSupported: ErrorExplanation(summary, cure: "Use a request without this feature.")
     case .cancelled: ErrorExplanation(summary, cure: "Send the request again if you still need it.")
     case .notProcessed:

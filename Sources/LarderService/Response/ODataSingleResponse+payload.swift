@@ -51,7 +51,7 @@ extension ODataSingleResponse {
   }
 
   /// The options that follow from the URL and the fields.
-  private func options(_ model: EdmModel?) -> PayloadOptions {
+  func options(_ model: EdmModel?) -> PayloadOptions {
     let model = self.model ?? model ?? serviceModel
     var options = PayloadOptions(
       model: model, url: url, status: httpStatus, version: version, contentType: fields[.contentType])

@@ -30,6 +30,28 @@ public protocol ODataStore: AnyObject, Sendable {
   /// passive mode.
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   func executeBlocking(_ request: ODataRequest) throws -> ODataResponse
+  /// Runs a query and decodes its result as a type of the application: an array for a collection, a `Decodable` type
+  /// for one entity or value. The result is complete, on however many pages it comes. Nil for the null value, and in an
+  /// offline store for an entity that does not exist.
+  ///
+  /// Values are decoded by their declared types: numbers from numbers (including those that V2 sends as text), `Date`
+  /// from dates, `Bool` from booleans; text is never decoded as a number or a date. A `String` is the text as the
+  /// service sent it, also for decimals and dates. Otherwise the error `undecodableType` is thrown, with the property's
+  /// path, its declared type, the kind of its value and the requested type.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the result.
+  ///   - path: the query, relative to the service's root.
+  func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value?
+  /// The results of a query, decoded like those of ``read(_:_:)``; nil while there is none.
+  ///
+  /// - An offline store delivers the present result, and a new one whenever a download or a local change, in this
+  ///   process or another, affects what the query reads and the result differs.
+  /// - An online store delivers the result of its cache, if there is one, and then the server's if it differs, in
+  ///   passive mode only the cache's; then the sequence ends. Each is the first page.
+  func liveResults<Value: Decodable & Sendable>(
+    _ type: Value.Type, _ path: String
+  ) throws -> ODataLiveResults<Value?>
 }
 
 extension ODataStore {
@@ -48,6 +70,19 @@ extension ODataStore {
     guard let response else { throw ODataServiceError(.notCached, operation: "execute") }
     return response
   }
+
+  /// Runs a query and decodes its result, with all pages that follow.
+  public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
+    var links = PageLinks()
+    var content = try await links.read(self) { path }
+    while links.next != nil { content.append(try await links.read(self) { path }) }
+    return try content.decoded(type)
+  }
+
+  /// The result of the cache, then that of the server if it differs.
+  public func liveResults<Value: Decodable & Sendable>(
+    _ type: Value.Type, _ path: String
+  ) throws -> ODataLiveResults<Value?> { ODataLiveResults(CachedResults<Value>(store: self, path: path)) }
 
   /// Runs one request and returns its response.
   public func execute(single request: ODataSingleRequest) async throws -> ODataSingleResponse {

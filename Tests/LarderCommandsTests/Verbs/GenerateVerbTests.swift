@@ -11,9 +11,14 @@ struct GenerateVerbTests {
       """
       <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
       <Schema Namespace="Shop" xmlns="http://docs.oasis-open.org/odata/ns/edm">\(types)
-      <Action Name="Ship"/><Action Name="Pay"/><Action Name="Bill"/><Action Name="Close"/></Schema>
+      \(["Ship", "Pay", "Bill", "Close"].map(operation).joined())</Schema>
       </edmx:DataServices></edmx:Edmx>
       """.utf8)
+  }
+
+  /// An action that is bound to a complex value, which has no Swift form.
+  private func operation(_ name: String) -> String {
+    "<Action Name=\"\(name)\" IsBound=\"true\"><Parameter Name=\"of\" Type=\"Shop.Order\"/></Action>"
   }
 
   private let order = "<ComplexType Name=\"Order\"><Property Name=\"ID\" Type=\"Edm.Int32\"/></ComplexType>"

@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Shop.Bank`.
-struct Bank: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
+struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Bank"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -27,7 +27,7 @@ struct Bank: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
   }
 
   /// The key: it identifies an entity in its set.
-  struct Key: ODataKey {
+  struct Key: ODataSingleKey {
     /// The property `Code`.
     let code: String
 
@@ -37,6 +37,9 @@ struct Bank: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
     ) {
       self.code = code
     }
+
+    /// Creates a key.
+    init(_ value: String) { self.code = value }
 
     /// The properties with their names in the service.
     var odataParts: [(name: String, value: any ODataPrimitive)] { [("Code", self.code)] }

@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Shop.Company`.
-struct Company: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
+struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Company"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -30,7 +30,7 @@ struct Company: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Send
   }
 
   /// The key: it identifies an entity in its set.
-  struct Key: ODataKey {
+  struct Key: ODataSingleKey {
     /// The property `Code`.
     let code: String
 
@@ -40,6 +40,9 @@ struct Company: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Send
     ) {
       self.code = code
     }
+
+    /// Creates a key.
+    init(_ value: String) { self.code = value }
 
     /// The properties with their names in the service.
     var odataParts: [(name: String, value: any ODataPrimitive)] { [("Code", self.code)] }

@@ -11,7 +11,7 @@
 import LarderOData
 
 /// The entity type `Shop.Item`.
-struct Item: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
+struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Item"
   /// The property `ID`.

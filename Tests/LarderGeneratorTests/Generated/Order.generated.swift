@@ -11,29 +11,29 @@
 import LarderOData
 
 /// The entity type `Shop.Order`.
-struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
+struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Order"
   /// The property `ID`.
   let id: Int32
   /// The property `Due`.
-  let due: ODataDateTimeOffset?
+  var due: ODataDateTimeOffset? { didSet { odataState.assign(0) } }
   /// The property `Total`.
   let total: Money
   /// What the customer wrote
-  let note: String?
+  var note: String? { didSet { odataState.assign(1) } }
   /// The property `Customer`.
   let customer: String
   /// The property `Status`.
-  let status: Status
+  var status: Status { didSet { odataState.assign(2) } }
   /// The property `ShipTo`.
-  let shipTo: Address?
+  var shipTo: Address? { didSet { odataState.assign(3) } }
   /// The property `Tags`.
-  let tags: [String]
+  var tags: [String] { didSet { odataState.assign(4) } }
   /// The property `Options`.
-  let options: Options?
+  var options: Options? { didSet { odataState.assign(5) } }
   /// The property `in`.
-  let `in`: Data?
+  var `in`: Data? { didSet { odataState.assign(6) } }
   /// The property `Items`.
   let items: [Item]?
   /// The property `Predecessor`.
@@ -42,6 +42,8 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
   /// The property `_Customer`.
   var toCustomer: Party? { _toCustomer?.value }
   private let _toCustomer: ODataIndirect<Party>?
+  /// The version that was read, and the properties that have been assigned since.
+  var odataState = ODataEntityState()
 
   /// Creates a value.
   init(
@@ -75,7 +77,7 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
   }
 
   /// The key: it identifies an entity in its set.
-  struct Key: ODataKey {
+  struct Key: ODataSingleKey {
     /// The property `ID`.
     let id: Int32
 
@@ -85,6 +87,9 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
     ) {
       self.id = id
     }
+
+    /// Creates a key.
+    init(_ value: Int32) { self.id = value }
 
     /// The properties with their names in the service.
     var odataParts: [(name: String, value: any ODataPrimitive)] { [("ID", self.id)] }
@@ -98,6 +103,7 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
   var odataKey: Key { Key(id: self.id) }
 
   private enum CodingKeys: String, CodingKey {
+    case odataState = "@odata.etag"
     case id = "ID"
     case due = "Due"
     case total = "Total"
@@ -111,6 +117,19 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
     case items = "Items"
     case _predecessor = "Predecessor"
     case _toCustomer = "_Customer"
+  }
+
+  /// The properties that have been assigned since the entity was read.
+  var odataChanges: [ODataProperty] {
+    var odataList = ODataPropertyList()
+    odataList.setIfAssigned(0, "Due", self.due, in: odataState)
+    odataList.setIfAssigned(1, "Note", self.note, in: odataState)
+    odataList.setIfAssigned(2, "Status", self.status, in: odataState)
+    odataList.setIfAssigned(3, "ShipTo", self.shipTo, in: odataState)
+    odataList.setIfAssigned(4, "Tags", self.tags, in: odataState)
+    odataList.setIfAssigned(5, "Options", self.options, in: odataState)
+    odataList.setIfAssigned(6, "in", self.`in`, in: odataState)
+    return odataList.properties
   }
 
   /// The properties in queries.
@@ -167,6 +186,8 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
     var options: Options?
     /// The property `in`.
     var `in`: Data?
+    /// The property `Items`.
+    var items: [Item.Create]?
 
     /// Creates the properties.
     init(
@@ -178,7 +199,8 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
       shipTo: Address? = nil,
       tags: [String]? = nil,
       options: Options? = nil,
-      `in`: Data? = nil
+      `in`: Data? = nil,
+      items: [Item.Create]? = nil
     ) {
       self.id = id
       self.due = due
@@ -189,6 +211,7 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
       self.tags = tags
       self.options = options
       self.`in` = `in`
+      self.items = items
     }
 
     /// The properties with their names in the service.
@@ -204,6 +227,13 @@ struct Order: ODataKeyed, Identifiable, Codable, Hashable, Sendable {
       odataList.setIfGiven("Options", self.options)
       odataList.setIfGiven("in", self.`in`)
       return odataList.properties
+    }
+
+    /// The new related entities, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let items = self.items { odataList.append(ODataNavigationLink("Items", creating: items)) }
+      return odataList
     }
   }
 

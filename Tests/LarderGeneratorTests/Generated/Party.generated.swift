@@ -26,7 +26,7 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
   }
 
   /// The key: it identifies an entity in its set.
-  struct Key: ODataKey {
+  struct Key: ODataSingleKey {
     /// The property `Code`.
     let code: String
 
@@ -36,6 +36,9 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
     ) {
       self.code = code
     }
+
+    /// Creates a key.
+    init(_ value: String) { self.code = value }
 
     /// The properties with their names in the service.
     var odataParts: [(name: String, value: any ODataPrimitive)] { [("Code", self.code)] }

@@ -3,14 +3,22 @@
 // swift-format-ignore-file
 // swiftlint:disable all
 
-import LarderOData
+import LarderService
 
-/// Queries of the entity sets and singletons of `Shop.Service`.
-enum Service {
-  /// A query of `Orders`.
-  static var orders: ODataQuery<Order> { ODataQuery<Order>("Orders") }
-  /// A query of `Parties`.
-  static var parties: ODataQuery<Party> { ODataQuery<Party>("Parties") }
-  /// A query of `Me`.
-  static var me: ODataQuery<Company> { ODataQuery<Company>("Me") }
+/// The service `Shop.Service` in a store.
+struct Service: Sendable {
+  /// The store that is read and changed.
+  let store: any ODataStore
+
+  /// Creates the service in an online or offline store.
+  init(_ store: any ODataStore) { self.store = store }
+
+  /// The entity set `Orders`.
+  var orders: ODataEntitySet<Order> { .init(store, ODataQuery<Order>("Orders")) }
+
+  /// The entity set `Parties`.
+  var parties: ODataEntitySet<Party> { .init(store, ODataQuery<Party>("Parties")) }
+
+  /// The singleton `Me`.
+  var me: ODataEntityReference<Company> { .init(store, ODataQuery<Company>("Me")) }
 }

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 import LarderTestSupport
 import Testing

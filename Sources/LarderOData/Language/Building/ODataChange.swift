@@ -19,6 +19,26 @@ extension ODataPrimitive {
 public protocol ODataChange: Hashable, Sendable {
   /// The properties in their order, with their names in the service.
   var odataProperties: [ODataProperty] { get }
+  /// The new related entities, by the names of their navigation properties in the service.
+  var odataLinks: [ODataNavigationLink] { get }
+}
+
+extension ODataChange {
+  /// No related entities.
+  public var odataLinks: [ODataNavigationLink] { [] }
+
+  /// The entity to send, with the name of its type where the service needs it.
+  public func odataEntity(of type: String? = nil) -> ODataEntity {
+    ODataEntity(typeName: type, properties: odataProperties, navigationLinks: odataLinks)
+  }
+}
+
+extension ODataNavigationLink {
+  /// Creates a link with new entities.
+  public init(_ name: String, creating entities: [some ODataChange]) {
+    self.init(
+      name: name, content: .collection(ODataEntityCollection(entities: entities.map { $0.odataEntity() })))
+  }
 }
 
 /// A complex value of a generated type.

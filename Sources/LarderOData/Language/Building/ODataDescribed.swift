@@ -200,6 +200,9 @@ extension ODataPath {
     ODataPath(root: root, segments + [ODataPathSegment(step)])
   }
 
+  /// Returns the path with one more name.
+  package func appending(_ name: String) -> ODataPath { appending(.name(name)) }
+
   /// The instance that an option applies to.
   static let instance = ODataPath([])
 }

@@ -12,6 +12,15 @@ public protocol ODataKey: Codable, Hashable, Sendable {
   var odataParts: [(name: String, value: any ODataPrimitive)] { get }
 }
 
+/// A key of one property.
+public protocol ODataSingleKey: ODataKey {
+  /// The type of the property.
+  associatedtype Value: ODataPrimitive
+
+  /// Creates a key.
+  init(_ value: Value)
+}
+
 extension ODataQuery where Entity: ODataKeyed {
   /// The entity with a key.
   public func key(_ key: Entity.Key) -> ODataQuery {

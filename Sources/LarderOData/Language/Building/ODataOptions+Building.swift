@@ -12,8 +12,11 @@ public protocol ODataCollectionOptions: ODataOptionHolder {}
 /// A value with `$select`.
 public protocol ODataSelectOption: ODataOptionHolder {}
 
-/// A value with options for entities, such as `$expand`.
-public protocol ODataEntityOptions: ODataSelectOption {}
+/// A value with `$expand`.
+public protocol ODataExpandOption: ODataOptionHolder {}
+
+/// A value with options for entities, such as `$select` and `$expand`.
+public protocol ODataEntityOptions: ODataSelectOption, ODataExpandOption {}
 
 extension ODataOptionHolder {
   func with(_ change: (inout ODataQueryOptions) -> Void) -> Self {
@@ -41,6 +44,13 @@ extension ODataCollectionOptions {
 
   /// `$orderby`; the items of a second call follow those of the first.
   public func orderBy(_ order: ODataOrderBy<Entity>) -> Self { with { $0.orderBy += order.built } }
+
+  /// `$orderby` one property; the items of a second call follow those of the first.
+  public func orderBy<Member: ODataMember, Value: ODataPrimitive>(
+    _ property: KeyPath<Entity.Fields, Member>, descending: Bool = false
+  ) -> Self where Member.Ordering == ODataOperand<Value> {
+    orderBy { descending ? $0[dynamicMember: property].descending : $0[dynamicMember: property].ascending }
+  }
 
   /// `$search` for one word or phrase. It is not possible to search for a double quote.
   public func search(_ text: String) -> Self { search(ODataSearchExpression(text: text)) }
@@ -76,7 +86,7 @@ extension ODataSelectOption {
   }
 }
 
-extension ODataEntityOptions {
+extension ODataExpandOption {
   /// `$expand`; a second one adds to the first.
   public func expand(@ODataExpandBuilder _ items: (ODataExpansion<Entity>) -> [ODataExpandItem]) -> Self {
     expand(ODataExpand<Entity>(items))
@@ -84,6 +94,18 @@ extension ODataEntityOptions {
 
   /// `$expand`; a second one adds to the first.
   public func expand(_ expansion: ODataExpand<Entity>) -> Self { with { $0.expand += expansion.built } }
+
+  /// `$expand` of one navigation property to several entities, with options of its own.
+  public func expand<Related: ODataDescribed>(
+    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>,
+    _ options: (ODataExpandedCollection<Related>) -> ODataExpandedCollection<Related> = { $0 }
+  ) -> Self { expand { options($0[dynamicMember: property]) } }
+
+  /// `$expand` of one navigation property to one entity, with options of its own.
+  public func expand<Related: ODataDescribed>(
+    _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>,
+    _ options: (ODataExpandedEntity<Related>) -> ODataExpandedEntity<Related> = { $0 }
+  ) -> Self { expand { options($0[dynamicMember: property]) } }
 }
 
 extension ODataExpandedEntity {

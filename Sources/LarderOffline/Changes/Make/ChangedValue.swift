@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 
 /// Converts the values of a change to the types of the model, or rejects them with the name of the property.
 struct ChangedValue {

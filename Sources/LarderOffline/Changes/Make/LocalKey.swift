@@ -1,5 +1,6 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 
 // The content of JSON columns: V4 JSON, which both SQLite's JSON functions and the results of reads use.
 //

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 // Conversion of a payload's bytes to a cell. The spellings that services commonly write are checked in place and copied
@@ -78,19 +79,6 @@ extension ColumnStorage {
       throw ODataValueError(.outOfRange, type: type, text: scalar.string)
     }
     return number
-  }
-}
-
-extension EdmPrimitiveType {
-  /// The range of an integer type; for other types, all 64-bit integers.
-  var integerRange: ClosedRange<Int64> {
-    switch self {
-    case .byte: 0...255
-    case .sbyte: -128...127
-    case .int16: -32_768...32_767
-    case .int32: -2_147_483_648...2_147_483_647
-    default: Int64.min...Int64.max
-    }
   }
 }
 

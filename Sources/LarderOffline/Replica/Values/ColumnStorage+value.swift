@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 // Conversion between OData values and cells.

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 extension ResultRun {
@@ -33,7 +34,7 @@ extension ResultRun {
     case .value(let member, _): return try value(type, member, writer)
     case .count:
       guard let count = try count(writer) else { return nil }
-      return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), .none, codingPath: [], types: types))
+      return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), .none, codingPath: [], model: types.model))
     case .media:
       throw OfflineODataError(.unsupportedQuery, "media decoded as a Swift value; read its bytes with readMedia(_:)")
     }
@@ -81,11 +82,11 @@ extension ResultRun {
     let (bytes, end) = try run.json(writer.connection)
     guard end.outcome == .content else { return nil }
     let node = try JSONNode(bytes)
-    let item = shape.type.map { ResultType.structure($0) } ?? .untyped
+    let item = shape.type.map { ValueType.structure($0) } ?? .untyped
     let decoder =
       plan.isSingle
-      ? NodeDecoder(node, item, codingPath: [], types: run.types)
-      : NodeDecoder(node["value"] ?? .null, .collection(item), codingPath: [], types: run.types)
+      ? NodeDecoder(node, item, codingPath: [], model: run.types.model)
+      : NodeDecoder(node["value"] ?? .null, .collection(item), codingPath: [], model: run.types.model)
     return try decoder.value(type)
   }
 

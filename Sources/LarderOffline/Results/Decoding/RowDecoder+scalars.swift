@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 // Scalars of a row's members.
@@ -140,8 +141,8 @@ extension RowDecoder {
       throw missing(key)
     }
     let types = place.writer.types
-    let type = types.dynamicType(of: key.stringValue, in: members)
-    return NodeDecoder(node, type, codingPath: parentPath + [key], types: types)
+    let type = ValueType(ofUndeclared: key.stringValue, in: members, types.model)
+    return NodeDecoder(node, type, codingPath: parentPath + [key], model: types.model)
   }
 
   // MARK: Errors
@@ -162,12 +163,12 @@ extension RowDecoder {
     guard try has(number) else { throw missing(key) }
     let types = place.writer.types
     func decoder(_ scalar: DecodedScalar) -> ScalarDecoder {
-      ScalarDecoder(scalar, scope.members[number].declared, codingPath: parentPath + [key], types: types)
+      ScalarDecoder(scalar, scope.members[number].declared, codingPath: parentPath + [key], model: types.model)
     }
     let row = unsafe try row()
     switch scope.members[number] {
     case .column(let column, let storage, let type):
-      return decoder(unsafe try DecodedScalar(row.pointee, column, storage, type, types))
+      return decoder(unsafe try DecodedScalar(row.pointee, column, storage, type, types.model))
     case .text(let column): return decoder(unsafe .text(row.pointee.utf8Text(column)))
     case .typeName(let column, let names):
       let type = column.map { unsafe Int(truncatingIfNeeded: row.pointee.integer($0)) } ?? 0

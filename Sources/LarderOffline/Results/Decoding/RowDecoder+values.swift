@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 #if canImport(FoundationEssentials)
@@ -80,7 +81,8 @@ extension RowDecoder {
     let node = unsafe try ResultTypes.node(Array(row.pointee.utf8(column)))
     let types = place.writer.types
     return NodeDecoder(
-      node, storage == .geo ? .untyped : types.type(type), codingPath: parentPath + [key], types: types)
+      node, storage == .geo ? .untyped : ValueType(type, in: types.model), codingPath: parentPath + [key],
+      model: types.model)
   }
 
   /// Decodes related entities: arrays and sets element by element, other types through JSON.
@@ -133,7 +135,7 @@ extension RowDecoder {
     out.close(UInt8(ascii: "}"))
     let node = try ResultTypes.node(out.takeAll())
     return NodeDecoder(
-      node[expand.written.name] ?? .null, expand.type, codingPath: parentPath + [key], types: expand.types)
+      node[expand.written.name] ?? .null, expand.type, codingPath: parentPath + [key], model: expand.types.model)
   }
 
   private func null<Value>(_ type: Value.Type, _ key: any CodingKey) -> DecodingError {

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 /// The row that the decoders of one statement read. It is available while the statement is positioned on it.

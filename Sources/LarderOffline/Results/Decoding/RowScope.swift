@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 /// Maps the names of a shape's members to what decoders read for them. It is created once for each query and serves all
@@ -168,7 +169,7 @@ final class RowExpand {
   /// The form of that JSON: V4, whatever the version of the service.
   let types: ResultTypes
   /// The declared type of the entities; a collection if there are many.
-  let type: ResultType
+  let type: ValueType
   /// The members of the rows; nil for counts.
   let scope: RowScope?
 
@@ -185,7 +186,7 @@ final class RowExpand {
     switch expand.plan.content {
     case .objects(let shape), .references(let shape):
       scope = RowScope(shape, place: ResultExpand.place(shape), types: types, depth: depth)
-      let item = shape.type.map { ResultType.structure($0) } ?? .untyped
+      let item = shape.type.map { ValueType.structure($0) } ?? .untyped
       type = expand.isCollection ? .collection(item) : item
     case .value, .count, .media: (scope, type) = (nil, .untyped)
     }

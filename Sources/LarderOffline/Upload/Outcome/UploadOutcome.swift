@@ -54,6 +54,7 @@ extension UploadOutcome {
     case .authentication, .csrf: .stop(mayHaveTakenEffect: false)
     case .cancelled: .stop(mayHaveTakenEffect: true)
     case .malformedResponse: UnrecognizedResponse.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
+    case .undecodableType: .unclear
     case .notProcessed: .notSent
     case .invalidRequest, .notSupported: .rejected
     case .notOpen, .suspended, .passive, .notCached: .stop(mayHaveTakenEffect: false)

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 import LarderStorage
 
 /// The location of an entity of the store at the service.

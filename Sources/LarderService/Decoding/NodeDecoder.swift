@@ -1,44 +1,44 @@
-import LarderOData
+package import LarderOData
 
 /// Decodes V4 JSON by its declared type: collections, complex values that are not flattened, and undeclared properties.
-struct NodeDecoder: Decoder {
-  let node: JSONNode
-  let type: ResultType
-  let codingPath: [any CodingKey]
-  let types: ResultTypes
+package struct NodeDecoder: Decoder {
+  package let node: JSONNode
+  let type: ValueType
+  package let codingPath: [any CodingKey]
+  let model: EdmModel?
 
-  init(_ node: JSONNode, _ type: ResultType, codingPath: [any CodingKey], types: ResultTypes) {
+  package init(_ node: JSONNode, _ type: ValueType, codingPath: [any CodingKey], model: EdmModel?) {
     self.node = node
     self.type = type
     self.codingPath = codingPath
-    self.types = types
+    self.model = model
   }
 
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   /// The node as a value of any type.
-  func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+  package func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
     switch node {
     case .array, .object: try Value(from: self)
     default: try ScalarDecoder.make(type, scalar)
     }
   }
 
-  var scalar: ScalarDecoder {
-    ScalarDecoder(DecodedScalar(node, type), .result(type), codingPath: codingPath, types: types)
+  package var scalar: ScalarDecoder {
+    ScalarDecoder(DecodedScalar(node, type), .result(type), codingPath: codingPath, model: model)
   }
 
-  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+  package func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .object(let members) = node else { throw scalar.mismatch([String: Any].self) }
     return KeyedDecodingContainer(NodeKeyedContainer<Key>(members, self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+  package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     guard case .array(let items) = node else { throw scalar.mismatch([Any].self) }
     return NodeUnkeyedContainer(items, self)
   }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+  package func singleValueContainer() throws -> any SingleValueDecodingContainer {
     switch node {
     case .array, .object: NodeSingleContainer(node: self)
     default: scalar
@@ -46,8 +46,8 @@ struct NodeDecoder: Decoder {
   }
 
   /// The decoder of a value within this one.
-  func inner(_ node: JSONNode, _ type: ResultType, _ key: any CodingKey) -> NodeDecoder {
-    NodeDecoder(node, type, codingPath: codingPath + [key], types: types)
+  func inner(_ node: JSONNode, _ type: ValueType, _ key: any CodingKey) -> NodeDecoder {
+    NodeDecoder(node, type, codingPath: codingPath + [key], model: model)
   }
 }
 
@@ -95,7 +95,7 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
       throw DecodingError.keyNotFound(
         key, .init(codingPath: codingPath, debugDescription: "The value has no member '\(key.stringValue)'"))
     }
-    return object.inner(member.value, object.types.type(of: key.stringValue, in: members, object.type), key)
+    return object.inner(member.value, ValueType(of: key.stringValue, in: members, object.type, object.model), key)
   }
 }
 
@@ -156,24 +156,5 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
     var item = array.type
     if case .collection(let inner) = item { item = inner }
     return array.inner(items[currentIndex], item, key)
-  }
-}
-
-extension ResultTypes {
-  /// The type of a member of an object in V4 JSON: declared by the object's type, or given by a type annotation.
-  fileprivate func type(of name: String, in members: [JSONNode.Member], _ type: ResultType) -> ResultType {
-    var structure: EdmStructure?
-    if case .structure(let declared) = type { structure = declared }
-    if let annotatedType = ResultTypes.typeName(members, on: "") {
-      structure = model.structure(annotatedType) ?? structure
-    }
-    if let property = structure?.property(name) { return self.type(property.type) }
-    if let navigation = structure?.navigationProperty(name) { return self.type(navigation.type) }
-    return dynamicType(of: name, in: members)
-  }
-
-  /// The type that an annotation gives for an undeclared property.
-  func dynamicType(of name: String, in members: [JSONNode.Member]) -> ResultType {
-    ResultTypes.typeName(members, on: name).map { type(EdmTypeReference($0)) } ?? .untyped
   }
 }

@@ -2,32 +2,32 @@
 import LarderOData
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Converts the text of a column to Foundation types, without an intermediate string if possible.
-enum ScalarText {
+package enum ScalarText {
   // MARK: Dates and times
 
   /// Reads `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ss`, with an optional fraction and an optional `Z` or offset. A time
   /// without an offset is in UTC.
-  static func date(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
-    guard bytes.count >= 10, let days = unsafe days(bytes) else { return unsafe slowDate(bytes) }
+  package static func date(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+    guard bytes.count >= 10, let days = days(bytes) else { return slowDate(bytes) }
     if bytes.count == 10 { return Date(timeIntervalSince1970: Double(days) * 86_400) }
-    guard bytes.count >= 19, let hour = unsafe digits(bytes, 11), let minute = unsafe digits(bytes, 14),
-      let second = unsafe digits(bytes, 17), unsafe bytes[13] == 0x3A, unsafe bytes[16] == 0x3A, hour < 24, minute < 60,
-      second < 60, unsafe bytes[10] | 0x20 == 0x74
-    else { return unsafe slowDate(bytes) }
+    guard bytes.count >= 19, let hour = digits(bytes, 11), let minute = digits(bytes, 14),
+      let second = digits(bytes, 17), bytes[13] == 0x3A, bytes[16] == 0x3A, hour < 24, minute < 60,
+      second < 60, bytes[10] | 0x20 == 0x74
+    else { return slowDate(bytes) }
     var seconds = Double(days * 86_400 + hour * 3600 + minute * 60 + second)
     var index = 19
-    if index < bytes.count, unsafe bytes[index] == 0x2E {
+    if index < bytes.count, bytes[index] == 0x2E {
       index += 1
       var fraction = 0
       var scale = 1
-      while index < bytes.count, unsafe bytes[index] &- 0x30 <= 9, scale < 1_000_000_000_000 {
-        fraction = unsafe fraction * 10 + Int(bytes[index] &- 0x30)
+      while index < bytes.count, bytes[index] &- 0x30 <= 9, scale < 1_000_000_000_000 {
+        fraction = fraction * 10 + Int(bytes[index] &- 0x30)
         scale *= 10
         index += 1
       }
@@ -35,15 +35,15 @@ enum ScalarText {
       seconds += Double(fraction) / Double(scale)
     }
     if index == bytes.count { return Date(timeIntervalSince1970: seconds) }
-    if unsafe bytes[index] | 0x20 == 0x7A, index + 1 == bytes.count { return Date(timeIntervalSince1970: seconds) }
-    return unsafe slowDate(bytes)
+    if bytes[index] | 0x20 == 0x7A, index + 1 == bytes.count { return Date(timeIntervalSince1970: seconds) }
+    return slowDate(bytes)
   }
 
   /// The number of days since 1970 of the `YYYY-MM-DD` at the beginning.
   private static func days(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-    guard let century = unsafe digits(bytes, 0), let ofCentury = unsafe digits(bytes, 2),
-      let month = unsafe digits(bytes, 5), let day = unsafe digits(bytes, 8), unsafe bytes[4] == 0x2D,
-      unsafe bytes[7] == 0x2D, (1...12).contains(month), (1...31).contains(day)
+    guard let century = digits(bytes, 0), let ofCentury = digits(bytes, 2),
+      let month = digits(bytes, 5), let day = digits(bytes, 8), bytes[4] == 0x2D,
+      bytes[7] == 0x2D, (1...12).contains(month), (1...31).contains(day)
     else { return nil }
     return Int(GregorianCalendar.daysSince1970(year: century * 100 + ofCentury, month: month, day: day))
   }
@@ -51,12 +51,12 @@ enum ScalarText {
   @inline(__always)
   private static func digits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
     guard index + 1 < bytes.count else { return nil }
-    let (tens, ones) = unsafe (bytes[index] &- 0x30, bytes[index + 1] &- 0x30)
+    let (tens, ones) = (bytes[index] &- 0x30, bytes[index + 1] &- 0x30)
     return tens <= 9 && ones <= 9 ? Int(tens) * 10 + Int(ones) : nil
   }
 
   private static func slowDate(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
-    let text = unsafe String(decoding: bytes, as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
     if let timestamp = ODataDateTimeOffset(text) { return Date(timestamp) }
     if let clock = ODataDateTime(text) { return Date(utc: clock) }
     return ODataDate(text).map { Date(utc: $0) }
@@ -65,24 +65,24 @@ enum ScalarText {
   // MARK: Numbers
 
   /// Reads a decimal; nil if Foundation's `Decimal` has not enough digits.
-  static func decimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Decimal? {
+  package static func decimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Decimal? {
     var significand: UInt64 = 0
     var exponent = 0
     var index = 0
     var isAfterPoint = false
-    let isNegative = unsafe bytes.first == 0x2D
+    let isNegative = bytes.first == 0x2D
     if isNegative { index = 1 }
     // Nineteen digits fit.
-    guard index < bytes.count, bytes.count - index <= 18 else { return unsafe slowDecimal(bytes) }
+    guard index < bytes.count, bytes.count - index <= 18 else { return slowDecimal(bytes) }
     while index < bytes.count {
-      let byte = unsafe bytes[index]
+      let byte = bytes[index]
       if byte &- 0x30 <= 9 {
         significand = significand * 10 + UInt64(byte &- 0x30)
         if isAfterPoint { exponent -= 1 }
       } else if byte == 0x2E, !isAfterPoint {
         isAfterPoint = true
       } else {
-        return unsafe slowDecimal(bytes)
+        return slowDecimal(bytes)
       }
       index += 1
     }
@@ -90,18 +90,18 @@ enum ScalarText {
   }
 
   private static func slowDecimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Decimal? {
-    ODataDecimal(unsafe String(decoding: bytes, as: UTF8.self)).flatMap { Decimal(exactly: $0) }
+    ODataDecimal(String(decoding: bytes, as: UTF8.self)).flatMap { Decimal(exactly: $0) }
   }
 
   // MARK: Identifiers
 
   /// Reads `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
-  static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
-    guard bytes.count == 36, unsafe bytes[8] == 0x2D, unsafe bytes[13] == 0x2D, unsafe bytes[18] == 0x2D,
-      unsafe bytes[23] == 0x2D, let first = unsafe hexadecimal(bytes, 0, 8),
-      let second = unsafe hexadecimal(bytes, 9, 4),
-      let third = unsafe hexadecimal(bytes, 14, 4), let fourth = unsafe hexadecimal(bytes, 19, 4),
-      let fifth = unsafe hexadecimal(bytes, 24, 12)
+  package static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
+    guard bytes.count == 36, bytes[8] == 0x2D, bytes[13] == 0x2D, bytes[18] == 0x2D,
+      bytes[23] == 0x2D, let first = hexadecimal(bytes, 0, 8),
+      let second = hexadecimal(bytes, 9, 4),
+      let third = hexadecimal(bytes, 14, 4), let fourth = hexadecimal(bytes, 19, 4),
+      let fifth = hexadecimal(bytes, 24, 12)
     else { return nil }
     return UUID(ODataGuid(high: first << 32 | second << 16 | third, low: fourth << 48 | fifth))
   }
@@ -112,7 +112,7 @@ enum ScalarText {
     var number: UInt64 = 0
     var isDigits = true
     for index in start..<(start + count) {
-      let byte = unsafe bytes[index]
+      let byte = bytes[index]
       let (digit, letter) = (byte &- 0x30, (byte | 0x20) &- 0x61)
       isDigits = isDigits && (digit <= 9 || letter <= 5)
       number = number << 4 | UInt64(digit <= 9 ? digit : letter &+ 10)

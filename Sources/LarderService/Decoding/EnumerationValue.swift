@@ -1,10 +1,10 @@
-import LarderOData
+package import LarderOData
 
 /// Converts between the text of an enumeration value, which is member names or numbers joined by commas, and its
 /// number.
-enum EnumerationValue {
+package enum EnumerationValue {
   /// Reads a scalar of a payload.
-  static func read(_ scalar: PayloadScalar, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
+  package static func read(_ scalar: PayloadScalar, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
     switch scalar.kind {
     case .number, .string: try read(scalar.string, type)
     case .null, .true, .false:
@@ -15,7 +15,7 @@ enum EnumerationValue {
   }
 
   /// Reads `Red`, `Read,Write` or `3`, with or without spaces around each part.
-  static func read(_ text: String, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
+  package static func read(_ text: String, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
     var value: Int64 = 0
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 1 || type.isFlags else {
@@ -48,7 +48,7 @@ enum EnumerationValue {
 
   /// The member names of a value: the member with that value or, for flags, the members that make it up; the number if
   /// there are none.
-  static func text(_ value: Int64, _ type: EdmEnumType) -> String {
+  package static func text(_ value: Int64, _ type: EdmEnumType) -> String {
     if let member = type.member(value: value) { return member.name }
     guard type.isFlags, value != 0 else { return String(value) }
     var rest = value
@@ -59,5 +59,18 @@ enum EnumerationValue {
       rest &= ~member.value
     }
     return rest == 0 ? names.reversed().joined(separator: ",") : String(value)
+  }
+}
+
+extension EdmPrimitiveType {
+  /// The range of an integer type; for other types, all 64-bit integers.
+  package var integerRange: ClosedRange<Int64> {
+    switch self {
+    case .byte: 0...255
+    case .sbyte: -128...127
+    case .int16: -32_768...32_767
+    case .int32: -2_147_483_648...2_147_483_647
+    default: Int64.min...Int64.max
+    }
   }
 }

@@ -1,5 +1,4 @@
-import LarderOData
-import LarderStorage
+package import LarderOData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -10,7 +9,7 @@ import LarderStorage
 /// One value for decoders. Its declared type, not its text, decides which Swift types can hold it.
 ///
 /// Without a declared type, strings are texts and numbers are numbers (JSON Format 4.01 §4.6.3).
-enum DecodedScalar {
+package enum DecodedScalar {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -30,41 +29,12 @@ enum DecodedScalar {
   /// A member of an enumeration, by its number, if it is known, and its name.
   case member(Int64?, String)
   /// An object or array, and its type.
-  case node(JSONNode, ResultType)
+  case node(JSONNode, ValueType)
   /// Another value that is not a scalar.
   case compound
 
-  /// Reads the value of a column.
-  init(
-    _ row: borrowing Row, _ column: Int32, _ storage: ColumnStorage, _ type: ODataBoundType, _ types: ResultTypes
-  ) throws {
-    switch row.storageClass(column) {
-    case .null: self = .null
-    case .real: self = .real(row.real(column))
-    case .blob: self = unsafe .bytes(Array(row.rawBytes(column)))
-    case .text:
-      switch storage {
-      case .json, .geo, .dynamic:
-        let node = unsafe try ResultTypes.node(Array(row.utf8(column)))
-        self.init(node, storage == .geo ? .untyped : types.type(type))
-      case .complex, .stream: self = .compound
-      default: self.init(row.utf8Text(column), storage)
-      }
-    case .integer:
-      let number = row.integer(column)
-      switch storage {
-      case .boolean: self = .boolean(number != 0)
-      case .enumeration:
-        var name = String(number)
-        if case .enumeration(let names) = types.type(type) { name = names.name(number) ?? name }
-        self = .member(number, name)
-      default: self = .integer(number)
-      }
-    }
-  }
-
   /// Reads a value in V4 JSON.
-  init(_ node: JSONNode, _ type: ResultType) {
+  package init(_ node: JSONNode, _ type: ValueType) {
     switch (node, type) {
     case (.null, _): self = .null
     case (.boolean(let flag), _): self = .boolean(flag)
@@ -82,17 +52,17 @@ enum DecodedScalar {
       } else {
         self = .text(text)
       }
-    case (.string(let text), .primitive(let type)): self.init(text, ColumnStorage(type))
+    case (.string(let text), .primitive(let type)): self.init(text, type)
     case (.string(let text), _): self = .text(text)
     }
   }
 
   /// Reads the text of a value. Numbers that JSON would round are written as strings.
-  private init(_ text: String, _ storage: ColumnStorage) {
-    switch storage {
+  package init(_ text: String, _ type: EdmPrimitiveType) {
+    switch type {
     case .decimal: self = .decimal(text)
-    case .integer: self = .number(text)
-    case .real:
+    case .byte, .sbyte, .int16, .int32, .int64: self = .number(text)
+    case .single, .double:
       switch text {
       case "INF": self = .real(.infinity)
       case "-INF": self = .real(-.infinity)
@@ -100,10 +70,10 @@ enum DecodedScalar {
       default: self = .number(text)
       }
     case .date, .dateTimeOffset, .dateTime: self = .timestamp(text)
-    case .duration: self = .duration(text)
+    case .duration, .time: self = .duration(text)
     case .guid: self = .guid(text)
     case .timeOfDay: self = .spelled(text)
-    case .boolean, .string, .binary, .enumeration, .geo, .json, .complex, .dynamic, .stream: self = .text(text)
+    default: self = .text(text)
     }
   }
 
@@ -156,13 +126,13 @@ enum DecodedScalar {
   /// The value as a Foundation type or a `Duration`; nil for other types.
   func foundation(_ type: Any.Type) -> Any? {
     switch (self, type) {
-    case (.timestamp(var text), is Date.Type): text.withUTF8 { unsafe ScalarText.date($0) }
+    case (.timestamp(var text), is Date.Type): text.withUTF8 { ScalarText.date($0) }
     case (.decimal(var digits), is Decimal.Type), (.number(var digits), is Decimal.Type):
-      digits.withUTF8 { unsafe ScalarText.decimal($0) }
+      digits.withUTF8 { ScalarText.decimal($0) }
     case (.integer(let number), is Decimal.Type): Decimal(number)
     case (.real(let number), is Decimal.Type): number.isFinite ? Decimal(exactly: ODataDecimal(number)) : nil
     case (.guid(var text), is UUID.Type), (.text(var text), is UUID.Type):
-      text.withUTF8 { unsafe ScalarText.uuid($0) }
+      text.withUTF8 { ScalarText.uuid($0) }
     case (.bytes(let bytes), is Data.Type): Data(bytes)
     case (.text(let text), is Data.Type): Data(base64Encoded: text)
     case (.text(let text), is URL.Type): URL(string: text)
@@ -172,7 +142,7 @@ enum DecodedScalar {
   }
 
   /// A description of the kind of value, without the value itself.
-  var kind: String {
+  package var kind: String {
     switch self {
     case .null: "null"
     case .boolean: "a boolean"

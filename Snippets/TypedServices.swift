@@ -1,0 +1,385 @@
+//! A generated service on any store: filters, expansions, pages, changes under ETags, and actions, without strings.
+
+import Foundation
+import Larder
+
+// snippet.hide
+// The types below the code are those that `larder generate` writes.
+func show(_ orders: [Order]) { print(orders.count) }
+// snippet.show
+
+struct Note: Decodable, Sendable {
+  var id: Int32
+  var note: String?
+
+  enum CodingKeys: String, CodingKey {
+    case id = "ID"
+    case note = "Note"
+  }
+}
+
+func read(_ store: any ODataStore) async throws {
+  let shop = Shop(store)
+  let late = try await shop.orders
+    .filter { $0.due < .now && $0.customer == "ACME" }
+    .expand(\.items) { $0.orderBy(\.position).top(5) }
+    .orderBy(\.due).top(20).all()
+  let order = try await shop.orders[4712].get()
+  let items = try await shop.orders[4712].items.filter { $0.quantity > 10 }.all()
+  let count = try await shop.orders.filter { $0.note.contains("urgent") }.count()
+  let notes = try await shop.orders.all(as: Note.self) {
+    $0.id
+    $0.note
+  }
+  // snippet.hide
+  print(late, order, items, count, notes)
+  // snippet.show
+}
+
+func follow(_ shop: Shop) async throws {
+  for try await orders in try shop.orders.filter({ $0.due < .now }).live() { show(orders) }
+}
+
+func change(_ shop: Shop) async throws {
+  var order = try await shop.orders[4712].get()
+  order.note = "mine"
+  try await shop.orders.update(order)  // sends the note alone, under the ETag of what was read
+
+  try await shop.orders[4713].update(.init(note: .some(nil)))  // without reading; nil in `.some` sets null
+
+  let created = try await shop.orders.create(
+    .init(customer: "ACME", items: [.init(position: 1, product: 7, quantity: 2)]))
+  try await shop.orders.delete(created)
+
+  try await shop.orders[4712].approve(comment: "ok")
+}
+
+// snippet.hide
+// swift-format-ignore-file
+
+/// The entity type `Orders.Item`.
+struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+  /// The name of the type in the service.
+  static let odataTypeName = "Orders.Item"
+  /// The property `Position`.
+  let position: Int32
+  /// The property `Product`.
+  var product: Int32 { didSet { odataState.assign(0) } }
+  /// The property `Quantity`.
+  var quantity: ODataDecimal { didSet { odataState.assign(1) } }
+  /// The version that was read, and the properties that have been assigned since.
+  var odataState = ODataEntityState()
+
+  /// Creates a value.
+  init(
+    position: Int32,
+    product: Int32,
+    quantity: ODataDecimal
+  ) {
+    self.position = position
+    self.product = product
+    self.quantity = quantity
+  }
+
+  /// The key: it identifies an entity in its set.
+  struct Key: ODataSingleKey {
+    /// The property `Position`.
+    let position: Int32
+
+    /// Creates a key.
+    init(
+      position: Int32
+    ) {
+      self.position = position
+    }
+
+    /// The properties with their names in the service.
+
+    /// Creates a key.
+    init(_ value: Int32) { self.position = value }
+
+    var odataParts: [(name: String, value: any ODataPrimitive)] { [("Position", self.position)] }
+
+    private enum CodingKeys: String, CodingKey {
+      case position = "Position"
+    }
+  }
+
+  /// The entity's key.
+  var odataKey: Key { Key(position: self.position) }
+  /// The entity's key.
+  var id: Key { odataKey }
+
+  private enum CodingKeys: String, CodingKey {
+    case odataState = "@odata.etag"
+    case position = "Position"
+    case product = "Product"
+    case quantity = "Quantity"
+  }
+
+  /// The properties that have been assigned since the entity was read.
+  var odataChanges: [ODataProperty] {
+    var odataList = ODataPropertyList()
+    odataList.setIfAssigned(0, "Product", self.product, in: odataState)
+    odataList.setIfAssigned(1, "Quantity", self.quantity, in: odataState)
+    return odataList.properties
+  }
+
+  /// The properties in queries.
+  struct Fields: ODataFields {
+    /// Creates the fields.
+    init() {}
+    /// The property `Position`.
+    var position: Field<Int32> { .init("Position") }
+    /// The property `Product`.
+    var product: Field<Int32> { .init("Product") }
+    /// The property `Quantity`.
+    var quantity: Field<ODataDecimal> { .init("Quantity") }
+  }
+
+  /// The properties of a new entity. The service sets those that are nil.
+  struct Create: ODataChange {
+    /// The property `Position`.
+    var position: Int32?
+    /// The property `Product`.
+    var product: Int32
+    /// The property `Quantity`.
+    var quantity: ODataDecimal
+
+    /// Creates the properties.
+    init(
+      position: Int32? = nil,
+      product: Int32,
+      quantity: ODataDecimal
+    ) {
+      self.position = position
+      self.product = product
+      self.quantity = quantity
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("Position", self.position)
+      odataList.setIfGiven("Product", self.product)
+      odataList.setIfGiven("Quantity", self.quantity)
+      return odataList.properties
+    }
+  }
+
+  /// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.
+  struct Update: ODataChange {
+    /// The property `Product`.
+    var product: Int32?
+    /// The property `Quantity`.
+    var quantity: ODataDecimal?
+
+    /// Creates the properties.
+    init(
+      product: Int32? = nil,
+      quantity: ODataDecimal? = nil
+    ) {
+      self.product = product
+      self.quantity = quantity
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("Product", self.product)
+      odataList.setIfGiven("Quantity", self.quantity)
+      return odataList.properties
+    }
+  }
+}
+
+extension ODataEntityReference where Entity == Order {
+  /// Calls the action `Orders.Approve`.
+  func approve(comment: String? = nil) async throws {
+    var odataList = ODataPropertyList()
+    odataList.setIfGiven("comment", comment)
+    try await odataCall("Orders.Approve").action(odataList)
+  }
+}
+
+/// The entity type `Orders.Order`.
+struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+  /// The name of the type in the service.
+  static let odataTypeName = "Orders.Order"
+  /// The property `ID`.
+  let id: Int32
+  /// The property `Customer`.
+  var customer: String { didSet { odataState.assign(0) } }
+  /// The property `Due`.
+  var due: ODataDateTimeOffset? { didSet { odataState.assign(1) } }
+  /// The property `Note`.
+  var note: String? { didSet { odataState.assign(2) } }
+  /// The property `Items`.
+  let items: [Item]?
+  /// The version that was read, and the properties that have been assigned since.
+  var odataState = ODataEntityState()
+
+  /// Creates a value.
+  init(
+    id: Int32,
+    customer: String,
+    due: ODataDateTimeOffset? = nil,
+    note: String? = nil,
+    items: [Item]? = nil
+  ) {
+    self.id = id
+    self.customer = customer
+    self.due = due
+    self.note = note
+    self.items = items
+  }
+
+  /// The key: it identifies an entity in its set.
+  struct Key: ODataSingleKey {
+    /// The property `ID`.
+    let id: Int32
+
+    /// Creates a key.
+    init(
+      id: Int32
+    ) {
+      self.id = id
+    }
+
+    /// The properties with their names in the service.
+
+    /// Creates a key.
+    init(_ value: Int32) { self.id = value }
+
+    var odataParts: [(name: String, value: any ODataPrimitive)] { [("ID", self.id)] }
+
+    private enum CodingKeys: String, CodingKey {
+      case id = "ID"
+    }
+  }
+
+  /// The entity's key.
+  var odataKey: Key { Key(id: self.id) }
+
+  private enum CodingKeys: String, CodingKey {
+    case odataState = "@odata.etag"
+    case id = "ID"
+    case customer = "Customer"
+    case due = "Due"
+    case note = "Note"
+    case items = "Items"
+  }
+
+  /// The properties that have been assigned since the entity was read.
+  var odataChanges: [ODataProperty] {
+    var odataList = ODataPropertyList()
+    odataList.setIfAssigned(0, "Customer", self.customer, in: odataState)
+    odataList.setIfAssigned(1, "Due", self.due, in: odataState)
+    odataList.setIfAssigned(2, "Note", self.note, in: odataState)
+    return odataList.properties
+  }
+
+  /// The properties in queries.
+  struct Fields: ODataFields {
+    /// Creates the fields.
+    init() {}
+    /// The property `ID`.
+    var id: Field<Int32> { .init("ID") }
+    /// The property `Customer`.
+    var customer: Field<String> { .init("Customer") }
+    /// The property `Due`.
+    var due: Field<ODataDateTimeOffset> { .init("Due") }
+    /// The property `Note`.
+    var note: Field<String> { .init("Note") }
+    /// The property `Items`.
+    var items: NavigationCollection<Item> { .init("Items") }
+  }
+
+  /// The properties of a new entity. The service sets those that are nil.
+  struct Create: ODataChange {
+    /// The property `ID`.
+    var id: Int32?
+    /// The property `Customer`.
+    var customer: String
+    /// The property `Due`.
+    var due: ODataDateTimeOffset?
+    /// The property `Note`.
+    var note: String?
+    /// The property `Items`.
+    var items: [Item.Create]?
+
+    /// Creates the properties.
+    init(
+      id: Int32? = nil,
+      customer: String,
+      due: ODataDateTimeOffset? = nil,
+      note: String? = nil,
+      items: [Item.Create]? = nil
+    ) {
+      self.id = id
+      self.customer = customer
+      self.due = due
+      self.note = note
+      self.items = items
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("ID", self.id)
+      odataList.setIfGiven("Customer", self.customer)
+      odataList.setIfGiven("Due", self.due)
+      odataList.setIfGiven("Note", self.note)
+      return odataList.properties
+    }
+
+    /// The new related entities, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let items = self.items { odataList.append(ODataNavigationLink("Items", creating: items)) }
+      return odataList
+    }
+  }
+
+  /// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.
+  struct Update: ODataChange {
+    /// The property `Customer`.
+    var customer: String?
+    /// The property `Due`.
+    var due: ODataDateTimeOffset??
+    /// The property `Note`.
+    var note: String??
+
+    /// Creates the properties.
+    init(
+      customer: String? = nil,
+      due: ODataDateTimeOffset?? = nil,
+      note: String?? = nil
+    ) {
+      self.customer = customer
+      self.due = due
+      self.note = note
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("Customer", self.customer)
+      odataList.setIfGiven("Due", self.due)
+      odataList.setIfGiven("Note", self.note)
+      return odataList.properties
+    }
+  }
+}
+
+/// The service `Orders.Shop` in a store.
+struct Shop: Sendable {
+  /// The store that is read and changed.
+  let store: any ODataStore
+
+  /// Creates the service in an online or offline store.
+  init(_ store: any ODataStore) { self.store = store }
+
+  /// The entity set `Orders`.
+  var orders: ODataEntitySet<Order> { .init(store, ODataQuery<Order>("Orders")) }
+}

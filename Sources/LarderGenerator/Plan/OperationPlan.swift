@@ -1,0 +1,32 @@
+/// An action or function.
+struct OperationPlan {
+  /// What an operation is bound to.
+  enum Binding: Hashable {
+    /// The service: an import.
+    case service
+    /// An entity, or the entities of a set, by the Swift name of their type.
+    case entity(String)
+    case entities(String)
+  }
+
+  /// How an operation is called.
+  enum Form {
+    /// A function of V4: parameters in the path.
+    case function
+    /// An action of V4: parameters in the body.
+    case action
+    /// A function import of V2 and V3: parameters in the query.
+    case queryFunction(isPost: Bool)
+  }
+
+  var name: String
+  /// The name in URLs: qualified, but for imports.
+  var serviceName: String
+  var binding: Binding
+  var form: Form
+  var documentation: [String]
+  var parameters: [(name: String, serviceName: String, type: String, isOptional: Bool)]
+  /// The Swift type of the result; nil if there is none.
+  var result: String?
+  var isResultOptional: Bool
+}

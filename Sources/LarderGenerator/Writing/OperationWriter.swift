@@ -1,0 +1,59 @@
+/// Writes the methods that call actions and functions.
+enum OperationWriter {
+  /// The methods of entities and entity sets, in extensions of the typed stores' types.
+  static func write(_ operations: [OperationPlan], access: GeneratorOptions.Access) -> String {
+    var text = SwiftText(access)
+    var bindings: [OperationPlan.Binding] = []
+    for operation in operations where !bindings.contains(operation.binding) { bindings.append(operation.binding) }
+    for (place, binding) in bindings.enumerated() {
+      let head: String
+      switch binding {
+      case .entity(let type): head = "extension ODataEntityReference where Entity == \(type)"
+      case .entities(let type): head = "extension ODataEntitySet where Entity == \(type)"
+      case .service: continue
+      }
+      if place > 0 { text.line("") }
+      text.block(head) { text in
+        for (place, operation) in operations.filter({ $0.binding == binding }).enumerated() {
+          if place > 0 { text.line("") }
+          write(operation, "odataCall(\(SwiftText.literal(operation.serviceName)))", &text)
+        }
+      }
+    }
+    return text.text
+  }
+
+  /// One method; `call` is the expression that names the operation.
+  static func write(_ plan: OperationPlan, _ call: String, _ text: inout SwiftText) {
+    let kind: String
+    let method: String
+    switch plan.form {
+    case .function: (kind, method) = ("function", "function")
+    case .action: (kind, method) = ("action", "action")
+    case .queryFunction(let isPost): (kind, method) = ("function import", isPost ? "postedFunction" : "queryFunction")
+    }
+    text.document(plan.documentation, else: "Calls the \(kind) `\(plan.serviceName)`.")
+    let parameters = plan.parameters.map { parameter in
+      let name = SwiftIdentifier.declared(parameter.name)
+      return "\(name): \(parameter.type)\(parameter.isOptional ? "? = nil" : "")"
+    }
+    let result = plan.result.map { " -> \($0)\(plan.isResultOptional ? "?" : "")" } ?? ""
+    if plan.result != nil, case .action = plan.form { text.line("@discardableResult") }
+    text.declareBlock(
+      "func \(SwiftIdentifier.declared(plan.name))(\(parameters.joined(separator: ", "))) async throws\(result)"
+    ) { text in
+      let arguments = plan.parameters.map { (SwiftText.literal($0.serviceName), SwiftIdentifier.declared($0.name)) }
+      if case .action = plan.form {
+        text.line("\(arguments.isEmpty ? "let" : "var") odataList = ODataPropertyList()")
+        for (parameter, argument) in zip(plan.parameters, arguments) {
+          text.line("odataList.\(parameter.isOptional ? "setIfGiven" : "set")(\(argument.0), \(argument.1))")
+        }
+      } else {
+        text.list("let odataList: ODataCall.Arguments = [", arguments.map { "(\($0.0), \($0.1))" }, "]")
+      }
+      guard let result = plan.result else { return text.line("try await \(call).\(method)(odataList)") }
+      let value = "try await \(call).\(method)(\(result).self, odataList)"
+      text.line(plan.isResultOptional ? "return \(value)" : "return try ODataCall.required(\(value.dropFirst(4)))")
+    }
+  }
+}

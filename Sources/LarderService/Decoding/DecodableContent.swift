@@ -1,0 +1,86 @@
+import LarderCore
+import LarderOData
+
+/// The content of a response, or of all pages of a collection, for decoding as a Swift type.
+struct DecodableContent {
+  private var node: JSONNode
+  private let type: ValueType
+  private let model: EdmModel?
+  private let url: String
+  /// The next page of a collection.
+  private(set) var nextLink: String?
+
+  /// Reads the content of a response.
+  init(_ response: ODataSingleResponse, model: EdmModel?) throws(ODataServiceError) {
+    let payload = try response.payload(model: model)
+    let options = response.options(model)
+    self.model = options.model
+    url = response.url
+    nextLink = payload.nextLink
+    let expected = options.expectedType
+    func item(_ name: String?) -> ValueType {
+      let declared = name.map { ValueType(EdmTypeReference($0), in: options.model) }
+      let expected = expected.map { ValueType($0, in: options.model) } ?? .untyped
+      if let declared { return declared }
+      if case .collection(let item) = expected { return item }
+      return expected
+    }
+    switch payload {
+    case .entity(let entity): (node, type) = (JSONNode(entity), item(entity.typeName))
+    case .collection(let collection):
+      (node, type) = (.array(collection.entities.map { JSONNode($0) }), .collection(item(nil)))
+    case .property(let property):
+      node = JSONNode(property.value)
+      let element: ValueType = property.value.type.map { .primitive($0) } ?? item(property.typeName)
+      if case .collection = property.value {
+        type = .collection(item(property.typeName))
+      } else {
+        type = element
+      }
+    case .count(let count): (node, type) = (.number(String(count)), .untyped)
+    case .reference(let reference):
+      (node, type) = (.object([.init("@odata.id", .string(reference.id))]), .untyped)
+    case .references(let references):
+      node = .array(references.references.map { .object([.init("@odata.id", .string($0.id))]) })
+      type = .collection(.untyped)
+    case .delta, .serviceDocument, .error:
+      throw ODataServiceError(
+        .notSupported("decoding a delta, a service document or an error; read the payload"), operation: "decode",
+        url: response.url, response: response)
+    }
+  }
+
+  /// Adds the rows of the next page.
+  mutating func append(_ page: DecodableContent) {
+    if case .array(let items) = node, case .array(let others) = page.node { node = .array(items + others) }
+    nextLink = page.nextLink
+  }
+
+  /// Decodes the content; nil if it is null.
+  func decoded<Value: Decodable>(_ type: Value.Type) throws(ODataServiceError) -> Value? {
+    guard node != .null else { return nil }
+    do {
+      return try NodeDecoder(node, self.type, codingPath: [], model: model).value(type)
+    } catch {
+      let problem = (error as? DecodingError).map(\.problem) ?? "\(type) cannot be decoded from the result: \(error)"
+      throw ODataServiceError(
+        .undecodableType(problem ?? "\(type) cannot be decoded from the result"), operation: "decode", url: url,
+        cause: error)
+    }
+  }
+}
+
+extension ODataSingleResponse {
+  /// Decodes the content as a type of the application: an array for a collection, a `Decodable` type for one entity or
+  /// value. Nil if the response has no content, or the null value.
+  ///
+  /// Values are decoded by their declared types, as ``ODataStore/read(_:_:)`` describes.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the result.
+  ///   - model: gives values their declared types; nil uses the service's model, if it was known when the response
+  ///     arrived.
+  public func decoded<Value: Decodable>(
+    _ type: Value.Type, model: EdmModel? = nil
+  ) throws(ODataServiceError) -> Value? { try DecodableContent(self, model: model).decoded(type) }
+}

@@ -1,0 +1,27 @@
+/// The result of a query, and a new one whenever it changes.
+///
+/// ```swift
+/// for try await orders in try shop.orders.filter({ $0.isOpen }).live() { show(orders) }
+/// ```
+public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
+  /// A result of the query.
+  public typealias Element = Value
+  /// The type of the error that ends the sequence.
+  public typealias Failure = any Error
+
+  private let base: any AsyncSequence<Value, any Error> & Sendable
+
+  /// Creates results from a sequence.
+  package init(_ base: some AsyncSequence<Value, any Error> & Sendable) { self.base = base }
+
+  /// Creates an iterator that watches the query.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator()) }
+
+  /// Delivers the results.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate var base: any AsyncIteratorProtocol<Value, any Error>
+
+    /// Returns the next result that differs from the previous one; nil at the end.
+    public mutating func next() async throws -> Value? { try await base.next(isolation: #isolation) }
+  }
+}

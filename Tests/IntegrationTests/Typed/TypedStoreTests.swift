@@ -1,0 +1,199 @@
+import Foundation
+import LarderCore
+import LarderCurl
+import LarderGenerator
+import LarderHTTP
+import LarderOData
+import LarderODataXML
+import LarderOffline
+import LarderOnline
+import LarderService
+import LarderTestSupport
+import Testing
+
+/// The types in `Generated`, which the generator made from the metadata of the shop, on both stores.
+@Suite("Generated types on both stores", .odataPy(), .serialized, .timeLimit(.minutes(2)))
+struct TypedStoreTests {
+  enum Kind: CaseIterable { case online, offline }
+
+  /// Runs a test with an open store. The offline store has downloaded all sets.
+  private func withShop(_ kind: Kind, _ body: (Container) async throws -> Void) async throws {
+    let root = try #require(URL(string: try ODataPyService.ofSuite.root))
+    let folder = try TemporaryFolder()
+    switch kind {
+    case .online:
+      let store = try OnlineODataStore(
+        serviceRoot: root, transport: try CurlTransport(), options: OnlineStoreOptions(path: folder.path))
+      try await store.open()
+      try await body(Container(store))
+      try await store.close()
+    case .offline:
+      let store = try OfflineODataProvider(
+        serviceRoot: root, transport: try CurlTransport(),
+        parameters: OfflineODataParameters(path: folder.path, resultPageSize: 4))
+      for query in ["Products?$expand=Category,Shelves", "Categories", "Orders?$expand=Items", "AllTypes", "Shelves"] {
+        try await store.add(OfflineODataDefiningQuery(String(query.prefix { $0 != "?" }), query))
+      }
+      try await store.open()
+      try await body(Container(store))
+      try await store.close()
+    }
+  }
+
+  @Test("the generated files are those that the generator makes from the service's metadata")
+  func current() async throws {
+    let root = try #require(URL(string: try ODataPyService.ofSuite.root))
+    let conversation = try ODataConversation(root: root, transport: try CurlTransport())
+    let bytes = try await conversation.send(.read("$metadata")).payloadBytes
+    let model = try EdmModel.read(bytes)
+    let generated = try SwiftGenerator.generate(model, options: GeneratorOptions(documentName: "shop.xml"))
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Generated")
+    for file in generated.fixed("shop") {
+      let text = try String(contentsOf: folder.appending(path: file.name), encoding: .utf8)
+      #expect(text == file.text, "\(file.name) differs: run larder generate again")
+    }
+  }
+
+  @Test("filters, expansions, orders and pages select entities; their values are exact", arguments: Kind.allCases)
+  func reading(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let products = try await shop.products
+        .filter { $0.price < 3 && $0.category.id == 1 }.expand(\.category).orderBy(\.price, descending: true).all()
+      #expect(products.map(\.name) == ["Flour", "Salt"])
+      #expect(products.map(\.category?.id) == [1, 1])
+      #expect(products.map(\.stock) == [120, 9_007_199_254_740_993])
+      #expect(products.first?.tags == ["baking", "wheat"] && products.first?.labels?.contains(.local) == true)
+      let milk = try #require(try await shop.products.filter { $0.name == "Milk" }.first())
+      #expect(milk.as(Perishable.self)?.keepsFor?.description == "P7D")
+      #expect(try await shop.products.filter { $0.price < 3 }.count() == 4)
+      let order = try await shop.orders[1].expand(\.items) { $0.orderBy(\.position).top(1) }.get()
+      #expect(order.customer == "Ada" && order.items?.map(\.quantity) == [2.5] && order.shipTo?.city == "Ely")
+      #expect(try await shop.orders[1].items.filter { $0.position > 1 }.all().map(\.price) == [1.6])
+      #expect(try await shop.orders[3].get().customer == nil)
+      var pages: [Int] = []
+      for try await page in shop.products.top(6).pages() { pages.append(page.count) }
+      #expect(pages.reduce(0, +) == 6)
+      let missing = await #expect(throws: (any Error).self) { try await shop.orders[99].get() }
+      #expect((missing as? ODataServiceError)?.httpStatus == 404, "\(String(describing: missing))")
+    }
+  }
+
+  @Test("every primitive type keeps every digit", arguments: Kind.allCases)
+  func exactValues(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let all = try await shop.allTypes[1].get()
+      #expect(all.decimal?.description == "123456789012345678901234.0123456789")
+      #expect(all.int64 == .max && all.byte == .max && all.sByte == .max && all.int16 == .max && all.int32 == .max)
+      #expect(all.double == .greatestFiniteMagnitude && all.single == 3.402_823_4e38)
+      #expect(all.dateTimeOffset?.description == "2026-01-15T10:00:00.123456+05:30")
+      #expect(all.timeOfDay?.description == "23:59:59.999999" && all.date?.description == "2024-02-29")
+      #expect(all.duration?.description == "P12DT23H59M59.999999S")
+      #expect(all.binary == Data([0, 1, 2, 254, 255]))
+      #expect(all.int64s == [.min, 0, .max] && all.strings == ["a", "", "ü"])
+      let other = try await shop.allTypes[2].get()
+      #expect(other.double == -.infinity && other.single?.isNaN == true && other.int64 == .min)
+      #expect(other.decimal?.description == "-0.0000000001" && other.boolean == false)
+    }
+  }
+
+  @Test("an update sends what was assigned, under the ETag of what was read", arguments: Kind.allCases)
+  func updating(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      var order = try await shop.orders[2].get()
+      #expect(order.odataChanges.isEmpty)
+      order.customer = "Grace H."
+      order.shipTo = Address(street: "Lane 3", city: "Ely")
+      #expect(order.odataChanges.map(\.name).sorted() == ["Customer", "ShipTo"])
+      let changed = try await shop.orders.update(order)
+      #expect(changed.customer == "Grace H." && changed.odataChanges.isEmpty)
+      let again = try await shop.orders[2].get()
+      #expect(again.customer == "Grace H." && again.shipTo?.city == "Ely" && again.placedAt == order.placedAt)
+      var cleared = again
+      cleared.shipTo = nil
+      try await shop.orders.update(cleared)
+      #expect(try await shop.orders[2].get().shipTo == nil)
+      if kind == .online {
+        // The first value has a former version's ETag.
+        let stale = await #expect(throws: ODataServiceError.self) { try await shop.orders.update(order) }
+        #expect(stale?.httpStatus == 412)
+      }
+      try await shop.orders[2].update(.init(customer: "Grace"), ifMatch: kind == .online ? "*" : nil)
+      #expect(try await shop.orders[2].get().customer == "Grace")
+    }
+  }
+
+  @Test("a creation contains related entities; deletions and links change what is read", arguments: Kind.allCases)
+  func creating(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let created = try await shop.orders.create(
+        .init(customer: "Joan", items: [.init(position: 1, productID: 2, quantity: 3)]))
+      #expect(created.customer == "Joan")
+      let read = try await shop.orders[created].expand(\.items).get()
+      #expect(read == created || read.items?.map(\.quantity) == [3])
+      try await shop.orders.delete(read)
+      #expect(try await shop.orders.filter { $0.customer == "Joan" }.all().isEmpty)
+    }
+  }
+
+  @Test("a selection of fewer properties is decoded as a type with those", arguments: Kind.allCases)
+  func selection(kind: Kind) async throws {
+    struct Name: Decodable, Sendable, Equatable {
+      let name: String
+      private enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+    try await withShop(kind) { shop in
+      let names = try await shop.products.filter { $0.price > 5 }.orderBy(\.name).top(1).all(as: Name.self) { $0.name }
+      #expect(names == [Name(name: "Crème brûlée 🍮 'à l'ancienne'")])
+    }
+  }
+
+  @Test("a value that does not fit its type is the error undecodableType on both stores", arguments: Kind.allCases)
+  func undecodable(kind: Kind) async throws {
+    struct Wrong: Decodable, Sendable {
+      let items: [Item]
+      struct Item: Decodable, Sendable {
+        let position: Date
+        private enum CodingKeys: String, CodingKey { case position = "Position" }
+      }
+      private enum CodingKeys: String, CodingKey { case items = "Items" }
+    }
+    try await withShop(kind) { shop in
+      let error = await #expect(throws: (any Error).self) {
+        try await shop.store.read([Wrong].self, "Orders?$expand=Items&$filter=ID eq 1")
+      }
+      let larder = try #require(error as? any LarderError)
+      #expect(larder.errorName == "undecodableType")
+      let text = String(describing: larder)
+      for part in ["Items", "/Position'", "Edm.Int32", "Date"] { #expect(text.contains(part), "\(text)") }
+    }
+  }
+
+  @Test("functions and actions are methods of what they are bound to")
+  func operations() async throws {
+    try await withShop(.online) { shop in
+      #expect(try await shop.cheapest()?.name == "Salt")
+      #expect(try await shop.below(price: 2).map(\.name).sorted() == ["Milk", "Salt"])
+      #expect(try await shop.headOffice()?.city.isEmpty == false)
+      #expect(try await shop.echo(text: "it's / 100%") == "it's / 100%")
+      #expect(try await shop.echo(number: .max) == .max)
+      #expect(try await shop.products[1].priceIn(factor: 2) == 5.9)
+      #expect(try await shop.products.inStock().contains { $0.name == "Flour" })
+      let stock = try await shop.products[6].get().stock
+      #expect(try await shop.products[6].restock(amount: 5)?.stock == stock + 5)
+      #expect(try await shop.orders[1].total().map { $0 > 0 } == true)
+    }
+  }
+
+  @Test("live results: the present result, and another one after a change", arguments: Kind.allCases)
+  func live(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      var results = try shop.categories.orderBy(\.id).live().makeAsyncIterator()
+      #expect(try await results.next()?.map(\.id).prefix(3) == [1, 2, 3])
+      guard kind == .offline else { return }
+      var category = try await shop.categories[3].get()
+      category.name = "Summer"
+      try await shop.categories.update(category)
+      #expect(try await results.next()?.last?.name == "Summer")
+    }
+  }
+}
