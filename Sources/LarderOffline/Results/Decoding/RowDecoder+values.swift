@@ -12,6 +12,7 @@ import LarderStorage
 extension RowDecoder {
   /// A member as a value of any type. Foundation types are read directly from the column's bytes.
   func value<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey) throws -> Value {
+    if let exact = try exactValue(type, place) { return exact }
     switch place.storage {
     case .dateTimeOffset, .dateTime, .date:
       guard Value.self == Date.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
@@ -32,6 +33,23 @@ extension RowDecoder {
     default: break
     }
     return try otherValue(type, Int(place.number), key)
+  }
+
+  /// A value of one of the exact types of generated code, read without a decoder of its own; nil for other types.
+  private func exactValue<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace) throws -> Value? {
+    func read<Exact>(_ exact: Exact.Type, _ parse: (String) -> Exact?) throws -> Value? {
+      guard Value.self == exact, let text = unsafe try row().pointee.textIfText(place.column), let value = parse(text)
+      else { return nil }
+      // The types have been compared.
+      return unsafe unsafeBitCast(value, to: Value.self)
+    }
+    return switch place.storage {
+    case .decimal: try read(ODataDecimal.self) { ODataDecimal($0) }
+    case .dateTimeOffset: try read(ODataDateTimeOffset.self) { ODataDateTimeOffset($0) }
+    case .date: try read(ODataDate.self) { ODataDate($0) }
+    case .dateTime: try read(ODataDateTime.self) { ODataDateTime($0) }
+    default: nil
+    }
   }
 
   @inline(never)
