@@ -107,6 +107,9 @@ struct Driver {
     check(
       "100,000 rows decoded to structs: time relative to C calls", queries["decode"] ?? .infinity, limit: 1.5,
       atLeast: false)
+    check(
+      "100,000 rows decoded to a generated type: time relative to the struct", queries["decode generated"] ?? .infinity,
+      limit: 1.2, atLeast: false)
     check("100,000 rows as JSON: speed relative to json_object", queries["json"] ?? 0, limit: 0.8, atLeast: true)
     for name in queries.keys.sorted() where name.hasSuffix(" ms") { print("  \(name): \(two(queries[name] ?? 0))") }
 
