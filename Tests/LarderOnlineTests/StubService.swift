@@ -45,7 +45,15 @@ final class StubService: HTTPTransport {
   private let heard = Mutex<[HTTPRequest]>([])
   private let away = Atomic(false)
 
-  init(_ handler: @escaping Handler) { self.handler = Mutex(handler) }
+  private let metadata: Answer
+
+  init(
+    _ handler: @escaping Handler,
+    metadata: Answer = .ok(StubService.metadata, ["Content-Type": "application/xml", "OData-Version": "4.0"])
+  ) {
+    self.metadata = metadata
+    self.handler = Mutex(handler)
+  }
 
   /// Where set, no request reaches the service.
   var isAway: Bool {
@@ -65,8 +73,8 @@ final class StubService: HTTPTransport {
     heard.withLock { $0.append(request) }
     if request.url.path.hasSuffix("$metadata") {
       return HTTPResponse(
-        status: 200, fields: ["Content-Type": "application/xml", "OData-Version": "4.0"], url: request.url,
-        body: HTTPBodyStream(Array(StubService.metadata.utf8)))
+        status: metadata.status, fields: metadata.fields, url: request.url,
+        body: HTTPBodyStream(Array(metadata.body.utf8)))
     }
     let answer = await handler.withLock({ $0 })(request)
     if let error = answer.error { throw error }

@@ -3,7 +3,8 @@ import LarderOData
 
 /// The content of a response, or of all pages of a collection, for decoding as a Swift type.
 struct DecodableContent {
-  private var node: JSONNode
+  /// The content as V4 JSON.
+  private(set) var node: JSONNode
   private let type: ValueType
   private let model: EdmModel?
   private let url: String
@@ -12,21 +13,25 @@ struct DecodableContent {
 
   /// Reads the content of a response.
   init(_ response: ODataSingleResponse, model: EdmModel?) throws(ODataServiceError) {
-    let payload = try response.payload(model: model)
+    try self.init(try response.payload(model: model), of: response, model: model)
+  }
+
+  /// Takes the content that was read from a response.
+  init(_ payload: ODataPayload, of response: ODataSingleResponse, model: EdmModel?) throws(ODataServiceError) {
     let options = response.options(model)
     self.model = options.model
     url = response.url
     nextLink = payload.nextLink
     let expected = options.expectedType
     func item(_ name: String?) -> ValueType {
-      let declared = name.map { ValueType(EdmTypeReference($0), in: options.model) }
-      let expected = expected.map { ValueType($0, in: options.model) } ?? .untyped
-      if let declared { return declared }
-      if case .collection(let item) = expected { return item }
-      return expected
+      let type = name.map { EdmTypeReference($0) } ?? expected
+      return type.map { ValueType($0.item, in: options.model) } ?? .untyped
     }
     switch payload {
-    case .entity(let entity): (node, type) = (JSONNode(entity), item(entity.typeName))
+    case .entity(var entity):
+      // A service may send the ETag in the field alone (OData Protocol 4.01 §8.3.1; JSON Format 4.01 §4.6.7).
+      if entity.etag == nil { entity.etag = response.etag }
+      (node, type) = (JSONNode(entity), item(entity.typeName))
     case .collection(let collection):
       (node, type) = (.array(collection.entities.map { JSONNode($0) }), .collection(item(nil)))
     case .property(let property):
@@ -51,9 +56,22 @@ struct DecodableContent {
   }
 
   /// Adds the rows of the next page.
-  mutating func append(_ page: DecodableContent) {
-    if case .array(let items) = node, case .array(let others) = page.node { node = .array(items + others) }
+  mutating func append(_ page: DecodableContent) throws(ODataServiceError) {
+    guard case .array(var items) = node, case .array(let others) = page.node else {
+      throw ODataServiceError(DecodableContent.notACollectionText, operation: "read", url: page.url)
+    }
+    node = .null
+    items += others
+    node = .array(items)
     nextLink = page.nextLink
+  }
+
+  private static let notACollectionText = ODataServiceError.Category.malformedResponse(
+    "a further page of a collection must be a collection too")
+
+  /// The error for a further page that has other content.
+  static func notACollection(_ response: ODataSingleResponse) -> ODataServiceError {
+    ODataServiceError(notACollectionText, operation: "read", url: response.url, response: response)
   }
 
   /// Decodes the content; nil if it is null.

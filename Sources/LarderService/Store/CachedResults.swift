@@ -1,6 +1,6 @@
 import LarderOData
 
-/// The results of a request that a cache answers first.
+/// The results of a request that a cache answers first: whole, or not at all.
 struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
   typealias Element = Value?
   typealias Failure = any Error
@@ -12,31 +12,86 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let results: CachedResults
-    private var events: AsyncStream<ODataRequestEvent>.Iterator?
-    private var last: [UInt8]?
+    private var run: RunningRead?
+    private var last: JSONNode?
     private var isEnded = false
 
     init(results: CachedResults) { self.results = results }
 
     mutating func next() async throws -> Value?? {
       if isEnded { return nil }
-      var events = events ?? results.store.schedule(.single(.read(results.path))).events.makeAsyncIterator()
+      let run = run ?? RunningRead(results.store, results.path)
+      self.run = run
+      var events = run.events
       while let event = await events.next(isolation: #isolation) {
+        run.events = events
         switch event {
         case .requestStarted, .requestFailed: continue
         case .requestFinished(let end):
           isEnded = true
-          if let error = end.error { throw error }
-          if end.status == .cancelled { throw ODataServiceError(.cancelled, operation: "read") }
-          return nil
-        case .requestCacheResponse(let step), .requestServerResponse(let step):
-          guard case .single(let response)? = step.response, response.payloadBytes != last else { continue }
-          last = response.payloadBytes
-          self.events = events
-          return .some(try response.decoded(Value.self, model: results.store.model))
+          return try final(end)
+        case .requestCacheResponse(let step):
+          guard case .single(let response)? = step.response else { continue }
+          do {
+            if let value = try changed(await results.cachedPages.result(response)) { return value }
+          } catch is PageNotCached { continue }
+        case .requestServerResponse(let step):
+          guard case .single(let response)? = step.response else { continue }
+          if let value = try changed(await PageReader(results.store).result(response)) { return value }
         }
       }
+      // The task that reads was cancelled.
+      isEnded = true
+      throw ODataServiceError(.cancelled, operation: "read")
+    }
+
+    /// The value of a content; nil if it is the one before.
+    private mutating func changed(_ content: DecodableContent) throws -> Value?? {
+      guard content.node != last else { return nil }
+      last = content.node
+      return .some(try content.decoded(Value.self))
+    }
+
+    /// What the end of the request means: nil ends the sequence.
+    private mutating func final(_ end: ODataRequestEvent.Snapshot) throws -> Value?? {
+      if let error = end.error {
+        guard let status = (error as? ODataServiceError)?.httpStatus, status == 404 || status == 410 else {
+          throw error
+        }
+        return last == .null ? nil : .some(nil)
+      }
+      if end.status == .cancelled { throw ODataServiceError(.cancelled, operation: "read") }
+      if last == nil { throw ODataServiceError(.notCached, operation: "read", url: results.path) }
       return nil
     }
   }
+
+  /// Reads further pages from the cache alone.
+  private var cachedPages: PageReader {
+    PageReader(store) { [store] path in
+      let run = RunningRead(store, path)
+      for await event in run.execution.events {
+        guard case .requestCacheResponse(let step) = event else { continue }
+        if case .single(let response)? = step.response { return response }
+        break
+      }
+      throw PageNotCached()
+    }
+  }
+}
+
+/// A page is not in the cache.
+private struct PageNotCached: Error {}
+
+/// A read that is cancelled when nobody waits for it any more.
+private final class RunningRead {
+  let execution: ODataRequestExecution
+  var events: AsyncStream<ODataRequestEvent>.Iterator
+
+  init(_ store: any ODataStore, _ path: String) {
+    execution = store.schedule(.single(.read(path)))
+    events = execution.events.makeAsyncIterator()
+  }
+
+  deinit { execution.cancel() }
 }

@@ -2,7 +2,7 @@ import LarderOData
 
 /// The pages of a collection, read one after another when the reader asks for them.
 public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
-  /// A page: the values of one response.
+  /// A page: the values of one response, with all entities that are related to them by an expansion.
   public typealias Element = Page
   /// The type of the error that ends the sequence.
   public typealias Failure = any Error
@@ -21,6 +21,7 @@ public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let pages: ODataPages
     private var links = PageLinks()
+    private var next: String?
     private var isEnded = false
 
     fileprivate init(pages: ODataPages) { self.pages = pages }
@@ -29,28 +30,12 @@ public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     public mutating func next() async throws -> Page? {
       guard !isEnded else { return nil }
       isEnded = true
-      let content = try await links.read(pages.store) { try pages.path() }
-      isEnded = links.next == nil
-      return try content.decoded(Page.self)
+      let response = try await pages.store.execute(single: .read(next ?? pages.path()))
+      let content = try await PageReader(pages.store).page(response)
+      let page = try content.decoded(Page.self)
+      next = try links.next(content.nextLink, response.url)
+      isEnded = next == nil
+      return page
     }
-  }
-}
-
-/// The links of the pages of one collection.
-struct PageLinks {
-  /// The link of the next page.
-  private(set) var next: String?
-  private var known: Set<String> = []
-
-  /// Reads the next page, or the first one at a path.
-  mutating func read(_ store: any ODataStore, path: () throws -> String) async throws -> DecodableContent {
-    let response = try await store.execute(single: .read(next ?? path()))
-    let content = try DecodableContent(response, model: store.model)
-    next = content.nextLink
-    if let next, !known.insert(next).inserted {
-      throw ODataServiceError(
-        .malformedResponse("a page is its own next page"), operation: "read", url: response.url, response: response)
-    }
-    return content
   }
 }

@@ -31,8 +31,8 @@ public protocol ODataStore: AnyObject, Sendable {
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   func executeBlocking(_ request: ODataRequest) throws -> ODataResponse
   /// Runs a query and decodes its result as a type of the application: an array for a collection, a `Decodable` type
-  /// for one entity or value. The result is complete, on however many pages it comes. Nil for the null value, and in an
-  /// offline store for an entity that does not exist.
+  /// for one entity or value. The result is complete, on however many pages it and the related entities in it come. Nil
+  /// for the null value, and in an offline store for an entity that does not exist.
   ///
   /// Values are decoded by their declared types: numbers from numbers (including those that V2 sends as text), `Date`
   /// from dates, `Bool` from booleans; text is never decoded as a number or a date. A `String` is the text as the
@@ -47,8 +47,8 @@ public protocol ODataStore: AnyObject, Sendable {
   ///
   /// - An offline store delivers the present result, and a new one whenever a download or a local change, in this
   ///   process or another, affects what the query reads and the result differs.
-  /// - An online store delivers the result of its cache, if there is one, and then the server's if it differs, in
-  ///   passive mode only the cache's; then the sequence ends. Each is the first page.
+  /// - An online store delivers the result of its cache, if all its pages are there, and then the server's if it
+  ///   differs, in passive mode only the cache's; then the sequence ends. Nil for status 404 or 410.
   func liveResults<Value: Decodable & Sendable>(
     _ type: Value.Type, _ path: String
   ) throws -> ODataLiveResults<Value?>
@@ -73,10 +73,7 @@ extension ODataStore {
 
   /// Runs a query and decodes its result, with all pages that follow.
   public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
-    var links = PageLinks()
-    var content = try await links.read(self) { path }
-    while links.next != nil { content.append(try await links.read(self) { path }) }
-    return try content.decoded(type)
+    try await PageReader(self).result(path).decoded(type)
   }
 
   /// The result of the cache, then that of the server if it differs.

@@ -1,8 +1,9 @@
+@_spi(Stores) import LarderHTTP
 public import LarderOData
 
 /// A call of an action or function: what the methods of generated types use.
 public struct ODataCall: Sendable {
-  /// Values by the names of parameters; nil is null.
+  /// Values by the names of parameters; nil is null, and in V2 and V3 no parameter.
   public typealias Arguments = [(name: String, value: (any ODataPrimitive)?)]
 
   private let store: any ODataStore
@@ -31,7 +32,7 @@ public struct ODataCall: Sendable {
   /// Calls an action, with its parameters in the body; nil if it has no result.
   public func action<Result: Decodable & Sendable>(
     _ type: Result.Type, _ parameters: ODataPropertyList
-  ) async throws -> Result? { try await invoke(parameters).decoded(type, model: store.model) }
+  ) async throws -> Result? { try await PageReader(store).result(invoke(parameters)).decoded(type) }
 
   /// Calls an action without a result.
   public func action(_ parameters: ODataPropertyList) async throws { _ = try await invoke(parameters) }
@@ -55,7 +56,7 @@ public struct ODataCall: Sendable {
   public func postedFunction<Result: Decodable & Sendable>(
     _ type: Result.Type, _ parameters: Arguments
   ) async throws -> Result? {
-    try await store.execute(single: .invokeAction(text(parameters))).decoded(type, model: store.model)
+    try await PageReader(store).result(store.execute(single: .invokeAction(text(parameters)))).decoded(type)
   }
 
   /// Calls a function import of V2 or V3 without a result by POST.
@@ -66,8 +67,10 @@ public struct ODataCall: Sendable {
   private func text(_ parameters: Arguments) throws -> String {
     var query = ODataQuery<ODataUntyped>(path: path)
     let printer = ODataPrinter(version: store.model?.version ?? .v2)
-    for parameter in parameters {
-      query = query.custom(parameter.name, try printer.print(ODataCall.expression(parameter.value)))
+    for case (let name, let value?) in parameters {
+      let text = try printer.print(value.odataExpression)
+      // The query encodes the values of its options.
+      query = query.custom(name, PercentEncoding.decode(text) ?? text)
     }
     return try store.text(query)
   }

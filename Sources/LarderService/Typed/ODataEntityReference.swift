@@ -26,7 +26,7 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   public func get() async throws -> Entity {
     let path = try store.text(query)
     guard let entity = try await store.read(Entity.self, path) else {
-      throw ODataServiceError(.http(status: 404, payload: nil), operation: "read", url: path)
+      throw ODataServiceError.notFound(path)
     }
     return entity
   }
@@ -54,38 +54,52 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
       store, ODataQuery(path: query.path.appending(Entity.Fields()[keyPath: property].name)))
   }
 
+  /// The entity as a type that derives from `Entity`; it does not exist if it is of another type.
+  public func `as`<Derived: ODataDescribed & Decodable & Sendable>(
+    _ type: Derived.Type
+  ) -> ODataEntityReference<Derived> {
+    var query = ODataQuery<Derived>(path: query.path.appending(.qualifiedName(Derived.odataTypeName)))
+    query.options = options
+    return ODataEntityReference<Derived>(store, query)
+  }
+
+  private func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
+}
+
+// References between entities (OData Protocol 4.01 §11.4.6; OData V2 Operations, "Manipulating Links").
+extension ODataEntityReference {
   /// Adds an entity to a navigation property.
   public func link<Related: ODataDescribed>(
     _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>, to entity: ODataEntityReference<Related>
-  ) async throws {
-    try await store.createLink(path(Entity.Fields()[keyPath: property].name), to: entity.path())
-  }
+  ) async throws { try await store.createLink(links(Entity.Fields()[keyPath: property].name), to: entity.path()) }
 
   /// Removes an entity from a navigation property. Both entities stay.
   public func unlink<Related: ODataDescribed>(
     _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>, from entity: ODataEntityReference<Related>
   ) async throws {
-    var path = self[dynamicMember: property].query.path
-    path.segments += entity.query.path.segments.suffix(1)
-    try await store.deleteLink(store.text(ODataQuery<Related>(path: path)))
+    guard case .arguments(let key)? = entity.query.path.segments.last?.kind else {
+      throw ODataServiceError(
+        .invalidRequest("name the entity that is unlinked by its key"), operation: "deleteLink", url: try entity.path())
+    }
+    try await store.deleteLink(links(Entity.Fields()[keyPath: property].name, .arguments(key)))
   }
 
   /// Makes an entity the target of a navigation property.
   public func link<Related: ODataDescribed>(
     _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>, to entity: ODataEntityReference<Related>
-  ) async throws {
-    try await store.updateLink(path(Entity.Fields()[keyPath: property].name), to: entity.path())
-  }
+  ) async throws { try await store.updateLink(links(Entity.Fields()[keyPath: property].name), to: entity.path()) }
 
   /// Removes the target of a navigation property. Both entities stay.
   public func unlink<Related: ODataDescribed>(
     _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>
-  ) async throws {
-    try await store.deleteLink(path(Entity.Fields()[keyPath: property].name))
-  }
+  ) async throws { try await store.deleteLink(links(Entity.Fields()[keyPath: property].name)) }
 
-  private func path(_ property: String? = nil) throws -> String {
-    try store.text(ODataQuery<Entity>(path: property.map { query.path.appending($0) } ?? query.path))
+  /// The path of the references of a navigation property, or of one of them.
+  private func links(_ property: String, _ key: ODataPathSegment.Kind? = nil) throws -> String {
+    let isV4 = (store.model?.version ?? .v4) >= .v4
+    let steps = (isV4 ? [] : [.links]) + [.name(property)] + (key.map { [$0] } ?? []) + (isV4 ? [.ref] : [])
+    let path = steps.reduce(query.path) { $0.appending($1) }
+    return try store.text(ODataQuery<Entity>(path: path))
   }
 }
 

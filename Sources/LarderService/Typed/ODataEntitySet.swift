@@ -33,27 +33,53 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
     self.query = query
   }
 
-  /// Reads all entities, also those on further pages of the service.
-  public func all() async throws -> [Entity] { try await store.read([Entity].self, store.text(query)) ?? [] }
+  /// Reads all entities, also those on further pages of the service. Throws with status 404 if the entity that they
+  /// belong to does not exist.
+  public func all() async throws -> [Entity] { try await rows(query) }
 
   /// Reads the first entity; nil if there is none.
   public func first() async throws -> Entity? { try await top(1).all().first }
 
-  /// Counts the entities, without reading them.
-  public func count() async throws -> Int64 { try await store.readCount(store.text(query)) }
+  /// Counts the entities that `$filter` and `$search` select, without reading them. No other option has an effect.
+  public func count() async throws -> Int64 {
+    var counted = ODataQuery<Entity>(path: query.path)
+    counted.options.filter = options.filter
+    counted.options.search = options.search
+    counted.options.custom = options.custom
+    counted.options.aliases = options.aliases
+    return try await store.readCount(store.text(counted))
+  }
 
   /// The pages of the result, in the size that the service or the store chooses.
   public func pages() -> ODataPages<[Entity]> { ODataPages(store) { [store, query] in try store.text(query) } }
 
   /// The result now, and again whenever it changes: see ``ODataStore/liveResults(_:_:)``.
   public func live() throws -> ODataLiveResults<[Entity]> {
-    ODataLiveResults(try store.liveResults([Entity].self, store.text(query)).map { $0 ?? [] })
+    let path = try store.text(query)
+    return ODataLiveResults(
+      try store.liveResults([Entity].self, path).map { rows in
+        guard let rows else { throw ODataServiceError.notFound(path) }
+        return rows
+      })
   }
 
   /// Decodes all entities as another type, which may have fewer properties than `Entity`: those that `$select` names.
   public func all<Row: Decodable & Sendable>(
     as type: Row.Type, @ODataSelectBuilder selecting items: (ODataSelection<Entity>) -> [ODataSelectItem]
-  ) async throws -> [Row] { try await store.read([Row].self, store.text(query.select(items))) ?? [] }
+  ) async throws -> [Row] { try await rows(query.select(items)) }
+
+  /// The entities of a type that derives from `Entity`.
+  public func `as`<Derived: ODataDescribed & Decodable & Sendable>(_ type: Derived.Type) -> ODataEntitySet<Derived> {
+    var query = ODataQuery<Derived>(path: query.path.appending(.qualifiedName(Derived.odataTypeName)))
+    query.options = options
+    return ODataEntitySet<Derived>(store, query)
+  }
+
+  private func rows<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> [Row] {
+    let path = try store.text(query)
+    guard let rows = try await store.read([Row].self, path) else { throw ODataServiceError.notFound(path) }
+    return rows
+  }
 }
 
 extension ODataEntitySet where Entity: ODataKeyed {
@@ -79,7 +105,8 @@ extension ODataEntitySet where Entity: ODataKeyed {
 extension ODataEntitySet where Entity: ODataCreatable {
   /// Creates an entity, with the related entities that it contains.
   ///
-  /// - Returns: the entity as the service created it, or as the offline store will send it.
+  /// - Returns: the entity as the service created it, or as the offline store will send it. An error that says so means
+  ///   that the entity was created, but cannot be read.
   @discardableResult
   public func create(_ entity: Entity.Create) async throws -> Entity {
     try await create(entity.odataEntity(of: nil), as: Entity.self)
@@ -96,18 +123,20 @@ extension ODataEntitySet {
   private func create<Created: Decodable & Sendable>(
     _ entity: ODataEntity, as type: Created.Type
   ) async throws -> Created {
-    let request = ODataSingleRequest.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path)))
+    var request = ODataSingleRequest.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path)))
+    request.returnPreference = .representation
     let response = try await store.execute(single: request)
-    if let created = try response.decoded(type, model: store.model) { return created }
-    // The service returns no content (`Prefer: return=minimal`), but names the entity (OData 4.01 Protocol §8.3.4).
-    if let url = response.fields["OData-EntityId"] ?? response.fields["Location"],
-      let created = try await store.read(type, url)
-    {
-      return created
-    }
+    let problem: any Error
+    do {
+      if let created = try DecodableContent(response, model: store.model).decoded(type) { return created }
+      // No content: the service names the entity (OData Protocol 4.01 §8.3.3, §8.3.4).
+      if let url = response.createdEntity, let created = try await store.read(type, url) { return created }
+      problem = ODataServiceError(
+        .malformedResponse("the response neither contains the created entity nor names it"),
+        operation: request.operationName, url: response.url, response: response)
+    } catch { problem = error }
     throw ODataServiceError(
-      .malformedResponse("the created entity is neither in the response nor named by it"),
-      operation: request.operationName, url: response.url, response: response)
+      .createdUnread(problem), operation: request.operationName, url: response.url, cause: problem, response: response)
   }
 }
 
@@ -117,7 +146,8 @@ extension ODataEntitySet where Entity: ODataTracked {
   ///
   /// Throws with status 412 if another client has changed the entity.
   ///
-  /// - Returns: the entity as the service returned it; else the given one as the new version.
+  /// - Returns: the entity as the service returned it; else the given one with the new ETag; else, if the response has
+  ///   none, the entity as it is read.
   @discardableResult
   public func update(_ entity: Entity) async throws -> Entity {
     let changes = entity.odataChanges
@@ -126,10 +156,41 @@ extension ODataEntitySet where Entity: ODataTracked {
     let request = ODataSingleRequest.update(
       path, to: ODataEntity(properties: changes), ifMatch: entity.odataState.etag)
     let response = try await store.execute(single: request)
-    if let changed = try response.decoded(Entity.self, model: store.model) { return changed }
+    if let changed = try await PageReader(store).result(response).decoded(Entity.self) { return changed }
+    guard response.etag != nil || entity.odataState.etag == nil else { return try await self[entity].get() }
     var changed = entity
-    changed.odataState = ODataEntityState(etag: response.fields[.etag])
+    changed.odataState = ODataEntityState(etag: response.etag)
     return changed
+  }
+}
+
+extension ODataServiceError {
+  /// The error for a path to nothing.
+  static func notFound(_ path: String) -> ODataServiceError {
+    ODataServiceError(.http(status: 404, payload: nil), operation: "read", url: path)
+  }
+}
+
+extension ODataServiceError.Category {
+  /// The error after a creation that succeeded.
+  fileprivate static func createdUnread(_ problem: any Error) -> ODataServiceError.Category {
+    let text = "the entity was created, but cannot be read: "
+    switch (problem as? ODataServiceError)?.category {
+    case .undecodableType(let detail): return .undecodableType(text + detail)
+    case .malformedResponse(let detail): return .malformedResponse(text + detail)
+    default: return .malformedResponse(text + String(describing: problem))
+    }
+  }
+}
+
+extension ODataSingleResponse {
+  /// The URL of the entity that the request created, if the service names one of its own.
+  fileprivate var createdEntity: String? {
+    let own = URLParts(url).origin
+    return [fields["Location"], fields["OData-EntityId"]].lazy.compactMap { $0 }.first { text in
+      let parts = URLParts(text)
+      return parts.prefix.isEmpty || parts.origin != nil && parts.origin == own
+    }
   }
 }
 

@@ -196,7 +196,7 @@ public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandable
 
 extension ODataPath {
   /// Returns the path with one more step.
-  func appending(_ step: ODataPathSegment.Kind) -> ODataPath {
+  package func appending(_ step: ODataPathSegment.Kind) -> ODataPath {
     ODataPath(root: root, segments + [ODataPathSegment(step)])
   }
 

@@ -1,0 +1,302 @@
+import Foundation
+import LarderHTTP
+import LarderOData
+import LarderOnline
+import LarderService
+import LarderTestSupport
+import Testing
+
+/// A type as the generator writes it, for the service below.
+struct Book: ODataTracked, ODataCreatable, Codable, Hashable, Sendable {
+  static let odataTypeName = "S.Book"
+  let id: Int
+  var title: String? { didSet { odataState.assign(0) } }
+  let chapters: [Book]?
+  var odataState = ODataEntityState()
+
+  struct Key: ODataSingleKey {
+    let id: Int
+    init(_ value: Int) { id = value }
+    var odataParts: [(name: String, value: any ODataPrimitive)] { [("ID", id)] }
+  }
+  var odataKey: Key { Key(id) }
+
+  private enum CodingKeys: String, CodingKey {
+    case id = "ID"
+    case title = "Title"
+    case chapters = "Chapters"
+    case odataState = "@odata.etag"
+  }
+
+  var odataChanges: [ODataProperty] {
+    var list = ODataPropertyList()
+    list.setIfAssigned(0, "Title", title, in: odataState)
+    return list.properties
+  }
+
+  struct Fields: ODataFields {
+    var id: Field<Int> { .init("ID") }
+    var title: Field<String> { .init("Title") }
+    var chapters: NavigationCollection<Book> { .init("Chapters") }
+    var author: Navigation<Book> { .init("Author") }
+  }
+
+  struct Change: ODataChange {
+    var title: String?
+    var odataProperties: [ODataProperty] {
+      var list = ODataPropertyList()
+      list.set("Title", title)
+      return list.properties
+    }
+  }
+  typealias Create = Change
+  typealias Update = Change
+}
+
+@Suite("Online, typed reads and changes", .timeLimit(.minutes(2)))
+struct TypedReadingTests {
+  private static let properties = """
+    <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int64" Nullable="false"/>\
+    <Property Name="Title" Type="Edm.String"/>
+    """
+  private static let container = "<EntityContainer Name=\"C\"><EntitySet Name=\"Books\" EntityType=\"S.Book\""
+
+  private static func metadata(_ version: ODataVersion) -> StubService.Answer {
+    if version >= .v4 {
+      return .ok(
+        """
+        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
+        <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="Book">\(properties)\
+        <NavigationProperty Name="Chapters" Type="Collection(S.Book)"/>\
+        <NavigationProperty Name="Author" Type="S.Book"/></EntityType>\(container)/></EntityContainer>\
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """, ["Content-Type": "application/xml", "OData-Version": "4.0"])
+    }
+    let imported = "<FunctionImport Name=\"Find\" ReturnType=\"Collection(S.Book)\" EntitySet=\"Books\"/>"
+    return .ok(
+      """
+      <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices \
+      xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="2.0">\
+      <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="Book">\(properties)\
+      </EntityType>\(container)/>\(imported)</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+      """, ["Content-Type": "application/xml", "DataServiceVersion": "2.0"])
+  }
+
+  /// Runs a test with the books of a service that answers by path and query.
+  private func withBooks(
+    _ version: ODataVersion = .v4, useCache: Bool = false,
+    answer: @escaping @Sendable (HTTPRequest, _ path: String) -> StubService.Answer,
+    _ body: (ODataEntitySet<Book>, StubService, OnlineODataStore) async throws -> Void
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let root = try #require(URL(string: "http://\(UUID().uuidString.lowercased()).test/service/"))
+    let service = StubService(
+      { request in
+        let text = request.url.absoluteString
+        var found = answer(request, String(text.dropFirst(root.absoluteString.count)))
+        if version < .v4 { found.fields = ["Content-Type": "application/json", "DataServiceVersion": "2.0"] }
+        return found
+      }, metadata: Self.metadata(version))
+    var options = OnlineStoreOptions(useCache: useCache, path: folder.path)
+    options.conversation.retry = .never
+    let store = try OnlineODataStore(serviceRoot: root, transport: service, options: options)
+    try await store.open()
+    try await body(ODataEntitySet(store, ODataQuery("Books")), service, store)
+    try await store.close()
+  }
+
+  private func sent(_ service: StubService) -> [String] {
+    service.requests.map { request in
+      let url = request.url.absoluteString
+      let path = url.range(of: "/service/").map { String(url[$0.upperBound...]) } ?? url
+      return "\(request.method.rawValue) \(path)"
+    }
+  }
+
+  // OData Protocol 4.01 §11.2.6.7: also the related entities of an expansion may come in pages.
+  private static let pages = [
+    "Books?$expand=Chapters": """
+    {"value":[{"ID":1,"Chapters":[{"ID":10}],"Chapters@odata.nextLink":"Books(1)/Chapters?$skiptoken=1"}],
+     "@odata.nextLink":"Books?$expand=Chapters&$skiptoken=1"}
+    """,
+    "Books(1)/Chapters?$skiptoken=1": """
+    {"value":[{"ID":11}],"@odata.nextLink":"Books(1)/Chapters?$skiptoken=2"}
+    """,
+    "Books(1)/Chapters?$skiptoken=2": #"{"value":[{"ID":12}]}"#,
+    "Books?$expand=Chapters&$skiptoken=1": """
+    {"value":[{"ID":2,"Chapters":[]},
+      {"ID":3,"Chapters":[],"Chapters@odata.nextLink":"Books(3)/Chapters?$skiptoken=1"}]}
+    """,
+    "Books(3)/Chapters?$skiptoken=1": #"{"value":[{"ID":30}]}"#,
+  ]
+
+  @Test("a read contains all pages of the result and of the entities that it expands")
+  func whole() async throws {
+    try await withBooks(answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }) { books, _, _ in
+      let all = try await books.expand(\.chapters).all()
+      #expect(all.map(\.id) == [1, 2, 3])
+      #expect(all.map { $0.chapters?.map(\.id) } == [[10, 11, 12], [], [30]])
+      var paged: [[[Int]]] = []
+      for try await page in books.expand(\.chapters).pages() { paged.append(page.map { $0.chapters?.map(\.id) ?? [] }) }
+      #expect(paged == [[[10, 11, 12]], [[], [30]]])
+    }
+  }
+
+  @Test("live results are whole: of the cache, if it has all pages, then of the service")
+  func liveWhole() async throws {
+    try await withBooks(
+      useCache: true, answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
+    ) { books, service, store in
+      func results() async throws -> [[Int]] {
+        var results: [[Int]] = []
+        for try await books in try books.expand(\.chapters).live() {
+          results.append(books.flatMap { [$0.id] + ($0.chapters ?? []).map(\.id) })
+        }
+        return results
+      }
+      #expect(try await results() == [[1, 10, 11, 12, 2, 3, 30]])
+      try store.setPassive(true)
+      #expect(try await results() == [[1, 10, 11, 12, 2, 3, 30]])
+      try store.setPassive(false)
+      service.answers { request in
+        let path = request.url.absoluteString.components(separatedBy: "/service/").last ?? ""
+        if path == "Books(3)/Chapters?$skiptoken=1" { return .ok(#"{"value":[{"ID":31}]}"#) }
+        return Self.pages[path].map { .ok($0) } ?? .status(400)
+      }
+      #expect(try await results() == [[1, 10, 11, 12, 2, 3, 30], [1, 10, 11, 12, 2, 3, 31]])
+    }
+  }
+
+  @Test("live results of a passive store without them are an error; those of a missing entity are nil")
+  func liveMissing() async throws {
+    try await withBooks(useCache: true, answer: { _, _ in .status(404) }) { books, _, store in
+      var results = try books[1].live().makeAsyncIterator()
+      #expect(try await results.next() == .some(nil))
+      #expect(try await results.next() == nil)
+      try store.setPassive(true)
+      let error = await #expect(throws: ODataServiceError.self) { for try await _ in try books.live() {} }
+      guard case .notCached? = error?.category else { throw try #require(error) }
+    }
+  }
+
+  @Test("a further page that is no collection, or an earlier page again, is an error, not the end")
+  func wrongPages() async throws {
+    for next in [
+      #"{"@odata.context":"$metadata#Edm.String","value":"x"}"#, #"{"value":[],"@odata.nextLink":"Books?p"}"#,
+    ] {
+      try await withBooks(answer: { _, path in
+        path == "Books" ? .ok(#"{"value":[{"ID":1}],"@odata.nextLink":"Books?p"}"#) : .ok(next)
+      }) { books, _, _ in
+        let error = await #expect(throws: ODataServiceError.self) { try await books.all() }
+        guard case .malformedResponse? = error?.category else { throw try #require(error) }
+      }
+    }
+  }
+
+  @Test("an update is sent under the ETag of the header field, and the next one under the new ETag")
+  func etags() async throws {
+    try await withBooks(answer: { request, _ in
+      if request.method == .patch { return .status(204) }
+      return .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"1\""])
+    }) { books, service, _ in
+      var book = try await books[1].get()
+      #expect(book.odataState.etag == "\"1\"")
+      book.title = "b"
+      // The response has neither content nor ETag: without another read, the next update would have no condition.
+      book = try await books.update(book)
+      #expect(book.odataState.etag == "\"1\"")
+      #expect(service.requests.map { $0.fields[.ifMatch] } == [nil, "\"1\"", nil])
+    }
+  }
+
+  @Test("a created entity without content is read at the URL that the service names, if it is the service's own")
+  func created() async throws {
+    try await withBooks(answer: { request, path in
+      guard request.method == .post else { return path == "Books(7)" ? .ok(#"{"ID":7,"Title":"t"}"#) : .status(404) }
+      #expect(request.fields["Prefer"] == "return=representation")
+      return .status(204, "", ["OData-EntityId": "Books(7)"])
+    }) { books, _, _ in #expect(try await books.create(.init(title: "t")).id == 7) }
+    for url in ["http://elsewhere.test/Books(7)", "Books(8)"] {
+      try await withBooks(answer: { request, _ in
+        request.method == .post ? .status(204, "", ["Location": url]) : .status(404)
+      }) { books, service, _ in
+        let error = await #expect(throws: ODataServiceError.self) { try await books.create(.init(title: "t")) }
+        #expect(error?.description.contains("the entity was created") == true, "\(String(describing: error))")
+        #expect(service.requests.allSatisfy { $0.url.host() != "elsewhere.test" })
+      }
+    }
+  }
+
+  // OData Protocol 4.01 §11.2.10: $count heeds $filter and $search alone.
+  @Test("a count sends the filter and the search alone")
+  func count() async throws {
+    try await withBooks(answer: { _, _ in .ok("3", ["Content-Type": "text/plain"]) }) { books, service, _ in
+      let query = books.filter { $0.id > 1 }.search("x").expand(\.chapters).orderBy(\.id).top(2).skip(1)
+      let count: Int64 = try await query.count()
+      #expect(count == 3)
+      #expect(sent(service) == ["GET Books/$count?$filter=ID%20gt%201&$search=x"])
+    }
+  }
+
+  // OData Protocol 4.01 §11.4.6; OData V2 Operations, "Manipulating Links".
+  @Test("links are changed at the references, never at the entities", arguments: [ODataVersion.v4, .v2])
+  func links(version: ODataVersion) async throws {
+    try await withBooks(version, answer: { _, _ in .status(204) }) { books, service, _ in
+      try await books[1].link(\.chapters, to: books[2])
+      try await books[1].unlink(\.chapters, from: books[2])
+      try await books[1].link(\.author, to: books[3])
+      try await books[1].unlink(\.author)
+      let expected =
+        version == .v4
+        ? [
+          "POST Books(1)/Chapters/$ref", "DELETE Books(1)/Chapters(2)/$ref", "PUT Books(1)/Author/$ref",
+          "DELETE Books(1)/Author/$ref",
+        ]
+        : [
+          "POST Books(1L)/$links/Chapters", "DELETE Books(1L)/$links/Chapters(2L)", "PUT Books(1L)/$links/Author",
+          "DELETE Books(1L)/$links/Author",
+        ]
+      #expect(sent(service) == expected)
+    }
+  }
+
+  @Test("parameters of a function import of V2 are encoded once, and left out if nil; its pages are read")
+  func imports() async throws {
+    let text = "a/b c&d'e%"
+    try await withBooks(
+      .v2,
+      answer: { _, path in
+        path.hasPrefix("Find?")
+          ? .ok(#"{"d":{"results":[{"ID":"1"}],"__next":"Books?p"}}"#) : .ok(#"{"d":{"results":[{"ID":"2"}]}}"#)
+      }
+    ) { books, service, store in
+      let call = ODataCall(store, "Find")
+      let found = try await call.queryFunction([Book].self, [("text", text), ("none", nil), ("number", Int64(5))])
+      #expect(found?.map(\.id) == [1, 2])
+      let posted = try await call.postedFunction([Book].self, [("text", text)])
+      #expect(posted?.map(\.id) == [1, 2])
+      let query = try #require(service.requests.first?.url.absoluteString.components(separatedBy: "?").last)
+      let options = query.split(separator: "&").map {
+        $0.split(separator: "=").map { String($0).removingPercentEncoding }
+      }
+      #expect(options == [["text", "'a/b c&d''e%'"], ["number", "5L"]])
+    }
+  }
+
+  @Test("the entities of a set that belongs to nothing are an error with status 404, not none")
+  func owner() async throws {
+    try await withBooks(answer: { _, _ in .status(204) }) { books, _, _ in
+      let error = await #expect(throws: ODataServiceError.self) { try await books[9].chapters.all() }
+      #expect(error?.httpStatus == 404)
+    }
+  }
+
+  @Test("a type that derives from another is a step of the path")
+  func cast() async throws {
+    try await withBooks(answer: { _, _ in .ok(#"{"value":[]}"#) }) { books, service, _ in
+      _ = try await books.filter { $0.id > 1 }.as(Book.self).all()
+      _ = try? await books[1].as(Book.self).get()
+      #expect(sent(service) == ["GET Books/S.Book?$filter=ID%20gt%201", "GET Books(1)/S.Book"])
+    }
+  }
+}
