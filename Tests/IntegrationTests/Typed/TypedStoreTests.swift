@@ -48,7 +48,9 @@ struct TypedStoreTests {
     let model = try EdmModel.read(bytes)
     let generated = try SwiftGenerator.generate(model, options: GeneratorOptions(documentName: "shop.xml"))
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Generated")
-    for file in generated.fixed("shop") {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.sorted() == generated.files.map(\.name).sorted())
+    for file in generated.files {
       let text = try String(contentsOf: folder.appending(path: file.name), encoding: .utf8)
       #expect(text == file.text, "\(file.name) differs: run larder generate again")
     }
@@ -132,6 +134,27 @@ struct TypedStoreTests {
       #expect(read == created || read.items?.map(\.quantity) == [3])
       try await shop.orders.delete(read)
       #expect(try await shop.orders.filter { $0.customer == "Joan" }.all().isEmpty)
+    }
+  }
+
+  // OData Protocol 4.01 §11.4.6
+  @Test("links change what is related; the entities stay", arguments: Kind.allCases)
+  func links(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let product = shop.products[3]
+      let before = try await product.shelves.all().map(\.code)
+      let other = try #require(try await shop.shelves.all().first { !before.contains($0.code) })
+      try await product.link(\.shelves, to: shop.shelves[other])
+      #expect(Set(try await product.shelves.all().map(\.code)) == Set(before + [other.code]))
+      try await product.unlink(\.shelves, from: shop.shelves[other])
+      #expect(Set(try await product.shelves.all().map(\.code)) == Set(before))
+      #expect(try await shop.shelves[other].get() == other)
+      let category = try #require(try await product.expand(\.category).get().category)
+      let another = try #require(try await shop.categories.all().first { $0.id != category.id })
+      try await product.link(\.category, to: shop.categories[another])
+      #expect(try await product.category.get().id == another.id)
+      try await product.link(\.category, to: shop.categories[category])
+      #expect(try await product.expand(\.category).get().category == category)
     }
   }
 
