@@ -1,5 +1,11 @@
 public import LarderOData
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// The interface of every OData store: reads and changes resources with requests, with or without a listener.
 ///
 /// The online store and the offline store conform to it. Application code and a listener work with either.
@@ -8,6 +14,8 @@ public protocol ODataStore: AnyObject, Sendable {
   func open() async throws
   /// Closes the store. Requests fail from now on; running requests are cancelled.
   func close() async throws
+  /// The root of the service, as it was given.
+  var serviceRoot: URL { get }
   /// The service's model, as far as it is known: it gives the values that are read their types.
   var model: EdmModel? { get }
   /// True between a successful ``open()`` and ``close()``.

@@ -1,3 +1,4 @@
+@_spi(Stores) import LarderHTTP
 public import LarderOData
 
 /// One entity in a store: that of a key, a singleton, or the target of a navigation property.
@@ -77,11 +78,14 @@ extension ODataEntityReference {
   public func unlink<Related: ODataDescribed>(
     _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>, from entity: ODataEntityReference<Related>
   ) async throws {
-    guard case .arguments(let key)? = entity.query.path.segments.last?.kind else {
-      throw ODataServiceError(
-        .invalidRequest("name the entity that is unlinked by its key"), operation: "deleteLink", url: try entity.path())
+    let name = Entity.Fields()[keyPath: property].name
+    let target = try entity.path()
+    guard isV4 else {
+      let key = target.lastIndex(of: "(").map { String(target[$0...]) } ?? ""
+      return try await store.deleteLink(links(name) + key)
     }
-    try await store.deleteLink(links(Entity.Fields()[keyPath: property].name, .arguments(key)))
+    let id = try ODataServiceRoot(store.serviceRoot).absoluteText(target).prefix { $0 != "?" }
+    try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(String(id)))
   }
 
   /// Makes an entity the target of a navigation property.
@@ -94,12 +98,12 @@ extension ODataEntityReference {
     _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>
   ) async throws { try await store.deleteLink(links(Entity.Fields()[keyPath: property].name)) }
 
-  /// The path of the references of a navigation property, or of one of them.
-  private func links(_ property: String, _ key: ODataPathSegment.Kind? = nil) throws -> String {
-    let isV4 = (store.model?.version ?? .v4) >= .v4
-    let steps = (isV4 ? [] : [.links]) + [.name(property)] + (key.map { [$0] } ?? []) + (isV4 ? [.ref] : [])
-    let path = steps.reduce(query.path) { $0.appending($1) }
-    return try store.text(ODataQuery<Entity>(path: path))
+  private var isV4: Bool { (store.model?.version ?? .v4) >= .v4 }
+
+  /// The path of the references of a navigation property.
+  private func links(_ property: String) throws -> String {
+    let steps: [ODataPathSegment.Kind] = isV4 ? [.name(property), .ref] : [.links, .name(property)]
+    return try store.text(ODataQuery<Entity>(path: steps.reduce(query.path) { $0.appending($1) }))
   }
 }
 
