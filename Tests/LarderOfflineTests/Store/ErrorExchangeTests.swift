@@ -116,4 +116,20 @@ struct ErrorExchangeTests {
 
   @Test("An error without a request has no exchange", arguments: OfflineODataErrorName.allCases)
   func none(name: OfflineODataErrorName) { #expect(OfflineODataError(name).exchange == nil) }
+
+  @Test("A text of the caller's that looks like a request is no exchange", arguments: OfflineODataErrorName.allCases)
+  func callerText(name: OfflineODataErrorName) {
+    let error = OfflineODataError(name, "'read (GET http://other/): HTTP 404: not there'")
+    let names: [OfflineODataError.Category] = [.invalidInput, .clientInternalError]
+    #expect((error.exchange == nil) == names.contains(error.category), "\(error)")
+  }
+
+  @Test("A query whose literal looks like a request fails without an exchange")
+  func literal() async throws {
+    let rig = try await UploadRig()
+    let error = try await #require(throws: OfflineODataError.self) {
+      _ = try await rig.store.readCount("Orders?$filter=Nme eq 'read (GET http://other/): HTTP 404: x'")
+    }
+    #expect(error.category == .invalidInput && error.exchange == nil, "\(error)")
+  }
 }

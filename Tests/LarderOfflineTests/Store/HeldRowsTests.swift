@@ -237,7 +237,9 @@ struct HeldRowsTests {
 
   /// A service that answers with orders 1 and 2 the first time, then with changes; a whole read behind that with later rows,
   /// where there are any.
-  private static func rig(_ delta: String, later: String? = nil) throws -> (StoreRig, ScriptedServer) {
+  private static func rig(
+    _ delta: String, first: String = before, later: String? = nil
+  ) throws -> (StoreRig, ScriptedServer) {
     let isLater = Mutex(false)
     let server = try OddService(metadata: Service.metadata) { asked, _ in
       switch asked {
@@ -248,7 +250,7 @@ struct HeldRowsTests {
       case _ where asked.hasPrefix("Orders?"):
         isLater.withLock { isLater in
           defer { isLater = true }
-          let rows = isLater ? later ?? before : before
+          let rows = isLater ? later ?? first : first
           return OddService.json("{\"value\":[\(rows)],\"@odata.deltaLink\":\"Orders?$deltatoken=1\"}")
         }
       case "Orders(1)", "Items(1)": .response(204)
@@ -383,6 +385,37 @@ struct HeldRowsTests {
     _ = try await store.undoAllPendingChanges()
     try await store.download(whole: isWhole)
     #expect(try await Self.keys(store)[2] == "1")
+    try await store.close()
+  }
+
+  @Test("a row that only a deletion refers to goes, by deltas and whole reads", arguments: [false, true])
+  func rowOfDeletion(isWhole: Bool) async throws {
+    let (rig, server) = try Self.rig(
+      #"{"@removed":{"reason":"deleted"},"ID":1}"#,
+      later: #"{"ID":2,"Items":[{"ID":3,"OrderID":2,"ProductID":1,"Product":{"ID":1}}],"Tags":[{"ID":1}]}"#)
+    defer { server.stop() }
+    let store = try await rig.open(["q": "Orders?$expand=Items($expand=Product),Tags"])
+    // The service has deleted its order and its product, which the deletion can do without.
+    try await store.delete("Items(2)")
+    try await store.download(whole: isWhole)
+    #expect(try await Self.keys(store) == ["2", "3", "1", "1"])
+    #expect(try await store.readCount("RequestQueue") == 1)
+    try await store.close()
+  }
+
+  @Test("a row that contains a deleted one stays until the deletion is gone, for its path", arguments: [false, true])
+  func rowAboveDeletion(isWhole: Bool) async throws {
+    let (rig, server) = try Self.rig(
+      #"{"ID":1,"Items":[]}"#, first: #"{"ID":1,"Items":[{"ID":1,"OrderID":1,"Notes":[{"ID":5}]}]}"#,
+      later: #"{"ID":1,"Items":[]}"#)
+    defer { server.stop() }
+    let store = try await rig.open(["q": "Orders?$expand=Items($expand=Notes)"])
+    try await store.delete("Items(1)/Notes(5)")
+    try await store.download(whole: isWhole)
+    #expect(try await Self.keys(store)[1] == "1")
+    _ = try await store.undoAllPendingChanges()
+    try await store.download(whole: isWhole)
+    #expect(try await Self.keys(store)[1] == "")
     try await store.close()
   }
 }

@@ -170,6 +170,8 @@ final class UploadRig: Sendable {
         switch value {
         case .string(let text): .text(text)
         case .int32(let number): .integer(Int64(number))
+        case .decimal(let number): .text(number.description)
+        case .dateTimeOffset(let time): .text(time.description)
         default: .null
         }
       })

@@ -61,6 +61,8 @@ final class UploadService: HTTPTransport {
     var linksPlainly = false
     /// Parts outside change sets carry the Content-IDs of their requests, too.
     var echoesNames = false
+    /// Orders have `Due`, a timestamp, and `Weight`, a decimal.
+    var hasDueAndWeight = false
     /// What becomes of the parts of a batch's answer on their way: each a part's text without its boundary.
     var shapesParts: (@Sendable ([String]) -> [String])?
     /// How many entities an answer has at most.
@@ -187,6 +189,13 @@ extension UploadService.State {
           of: "<EntityContainer Name=\"C\">",
           with:
             "<EntityContainer Name=\"C\"><Annotation Term=\"Org.OData.Repeatability.V1.Supported\" Bool=\"\(says)\"/>")
+      }
+      if ways.hasDueAndWeight {
+        let total = "<Property Name=\"Total\" Type=\"Edm.Int32\"/>"
+        text = text.replacingOccurrences(
+          of: total,
+          with: total + "<Property Name=\"Due\" Type=\"Edm.DateTimeOffset\" Precision=\"3\"/>"
+            + "<Property Name=\"Weight\" Type=\"Edm.Decimal\" Precision=\"9\" Scale=\"2\"/>")
       }
       if ways.linksPlainly {
         let constraint = "<ReferentialConstraint Property=\"Order_ID\" ReferencedProperty=\"ID\"/>"

@@ -118,8 +118,14 @@ extension QueuedEntity {
 // Rows that no defining query includes any more, but that a pending change names: the change could not be sent without
 // them.
 extension Connection {
-  /// Selects the rows that changes name.
-  static let namedRows = "SELECT n.row FROM larder_reference n JOIN larder_request q ON q.id = n.request"
+  /// Selects the rows that changes name. Of the rows that a deletion refers to, it needs only the one that contains its
+  /// entity, for the path: the others say when it is sent.
+  static let namedRows = """
+    SELECT n.row FROM larder_reference n JOIN larder_request q ON q.id = n.request
+      WHERE NOT EXISTS(
+        SELECT 1 FROM larder_effect e WHERE e.request = q.id AND e.row = q.entity AND e.kind = \(Effect.Kind.delete.rawValue))
+      OR n.row = (SELECT json_extract(b.cells, '$."@parent"') FROM larder_base b WHERE b.row = q.entity)
+    """
 
   /// Keeps a row if a change names it. Returns whether one does.
   func keepNamed(_ row: Int64) throws(StorageError) -> Bool {

@@ -64,10 +64,10 @@ struct ResponseEvaluation: Sendable {
         switch response {
         case .success(let response):
           try await learn(response.fields)
-          var outcome = RequestOutcome.done(
-            await complete(ServerResponse(response, to: member.entry.request, store.replica.plan), member, in: unit))
+          let serverResponse = ServerResponse(response, to: member.entry.request, store.replica.plan)
+          var outcome = RequestOutcome.done(await complete(serverResponse, member, in: unit))
           // The request is reported as done in a change set that failed, so the service should have rolled it back.
-          if hasFailed {
+          if hasFailed, try await !hasCreated(serverResponse, member) {
             switch try await lookedUp(member) {
             case .done: break
             case .archived(let failure, let theirs): outcome = .archived(failure, theirs: theirs)
@@ -346,6 +346,22 @@ struct ResponseEvaluation: Sendable {
       return outcome
     }
     return .done(serverResponse)
+  }
+
+  /// Whether the service has the entity that a response in a failed change set reports as created: under the key in the
+  /// response, with the values in it. The service may have changed those that were sent.
+  private func hasCreated(_ serverResponse: ServerResponse, _ member: PreparedRequest) async throws -> Bool {
+    let request = member.entry.request
+    guard request.makesEntity, let path = try await path(serverResponse, request),
+      let received = try await EntityLookup(store: store).entity(path).response?.entity
+    else { return false }
+    if let created = serverResponse.entity {
+      return created.properties.allSatisfy { property in
+        received[property.name].map { SentContent.equal(property.value, $0) } ?? (property.value == .null)
+      }
+    }
+    guard case .entity(let body) = request.body else { return false }
+    return SentContent.resembles(body, received)
   }
 
   /// The result of a request from a look-up after the response.
