@@ -94,6 +94,12 @@ struct GeneratedTypesTests {
     _ = (filtered, sorted, isAllowed)
   }
 
+  @Test("navigation properties that the service restricts can be expanded")
+  func restrictedNavigation() throws {
+    let query = ODataQuery<Order>("Orders").expand(\.items).expand(\.predecessor)
+    #expect(try query.text() == "Orders?$expand=Items,Predecessor")
+  }
+
   @Test("a creation has the properties that are given")
   func creation() {
     let create = Order.Create(note: "x", customer: "ACME", shipTo: Address(city: "Bonn"), tags: ["a"])

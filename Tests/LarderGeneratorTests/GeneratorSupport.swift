@@ -79,11 +79,11 @@ let shop = """
   <EntityContainer Name="Service">
     <EntitySet Name="Orders" EntityType="Shop.Order">
       <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record>
-        <PropertyValue Property="NonFilterableProperties"><Collection><PropertyPath>Note</PropertyPath></Collection>
-        </PropertyValue></Record></Annotation>
+        <PropertyValue Property="NonFilterableProperties"><Collection><PropertyPath>Note</PropertyPath>
+        <PropertyPath>Items</PropertyPath></Collection></PropertyValue></Record></Annotation>
       <Annotation Term="Org.OData.Capabilities.V1.SortRestrictions"><Record>
         <PropertyValue Property="NonSortableProperties"><Collection><PropertyPath>Note</PropertyPath>
-        <PropertyPath>Due</PropertyPath></Collection></PropertyValue></Record></Annotation>
+        <PropertyPath>Due</PropertyPath><PropertyPath>Predecessor</PropertyPath></Collection></PropertyValue></Record></Annotation>
     </EntitySet>
     <EntitySet Name="Parties" EntityType="Shop.Party">
       <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>

@@ -53,7 +53,7 @@ extension Planner {
         members.append((plan, level.name, property))
       }
       for (property, name) in zip(level.ownNavigationProperties, swiftNames.dropFirst(level.ownProperties.count)) {
-        guard let plan = member(property, name, of: level.name, restrictions) else { continue }
+        guard let plan = member(property, name, of: level.name) else { continue }
         members.append((plan, level.name, nil))
       }
     }
@@ -81,17 +81,14 @@ extension Planner {
     _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
   ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
 
-  private mutating func member(
-    _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
-  ) -> MemberPlan? {
+  /// A navigation property. Restrictions do not apply to it: a filter or order has the members of the related entity, and
+  /// a wrapped field could not be expanded or followed.
+  private mutating func member(_ property: EdmNavigationProperty, _ name: String, of owner: String) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
-      isFilterable: isAllowed(
-        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
-      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
