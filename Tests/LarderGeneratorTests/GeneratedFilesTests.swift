@@ -110,7 +110,7 @@ struct GeneratedFilesTests {
     #expect(parts[0].components(separatedBy: "struct Create")[1].contains("count: Int64?"))
     #expect(!parts[0].components(separatedBy: "struct Create")[1].contains("time: ODataDuration?"))
     #expect(parts[1].contains("time: ODataDuration??") && !parts[1].contains("count"))
-    let set = "var order: ODataEntitySet<Order> { .init(store, ODataQuery<Order>(\"A_Order\")) }"
+    let set = "var order: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>(\"A_Order\")) }"
     #expect(files["C"]?.contains(set) == true)
   }
 

@@ -30,8 +30,8 @@ func generateAll(
   return try SwiftGenerator.generate(model, options: options)
 }
 
-/// A small shop: keys, navigation, a hierarchy, complex values, enumerations, a type definition, annotations. The files
-/// in `Generated` are generated from it.
+/// A small shop: keys, navigation, a hierarchy, complex values, enumerations, a type definition, annotations, and names
+/// that generated code uses itself. The files in `Generated` are generated from it.
 let shop = """
   <EntityType Name="Order">
     <Key><PropertyRef Name="ID"/></Key>
@@ -76,6 +76,10 @@ let shop = """
   <EnumType Name="Options" IsFlags="true"><Member Name="Gift" Value="1"/><Member Name="Fast" Value="2"/></EnumType>
   <TypeDefinition Name="Money" UnderlyingType="Edm.Decimal"/>
   <Action Name="Ship" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <Function Name="Find">
+    <Parameter Name="Store" Type="Edm.String"/><Parameter Name="OdataList" Type="Edm.Int32" Nullable="false"/>
+    <ReturnType Type="Collection(Shop.Item)"/>
+  </Function>
   <EntityContainer Name="Service">
     <EntitySet Name="Orders" EntityType="Shop.Order">
       <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record>
@@ -89,6 +93,8 @@ let shop = """
       <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
         <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
     </EntitySet>
+    <EntitySet Name="Store" EntityType="Shop.Item"/>
+    <FunctionImport Name="Find" Function="Shop.Find"/>
     <Singleton Name="Me" Type="Shop.Company"/>
   </EntityContainer>
   """

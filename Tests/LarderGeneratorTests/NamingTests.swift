@@ -37,6 +37,16 @@ struct NamingTests {
     #expect(NameTable.enumerationMember("None") == ["noneMember"])
   }
 
+  @Test("sets and parameters do not have the names that generated services use")
+  func services() {
+    #expect(NameTable.set("Store") == ["storeSet", "storeSet"])
+    #expect(NameTable.set("A_Store") == ["storeSet", "aStore"])
+    #expect(NameTable.parameter("Store") == ["storeParameter"])
+    #expect(NameTable.parameter("odata_list") == ["odataListParameter"])
+    #expect(NameTable.parameter("_") == ["parameter"])
+    #expect(NameTable.parameter("In") == ["in"])
+  }
+
   @Test("members with one Swift name are told apart, and the one with that very name keeps it")
   func memberCollisions() {
     var table = NameTable()

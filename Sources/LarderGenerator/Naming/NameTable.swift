@@ -36,6 +36,19 @@ extension NameTable {
     return member + [SwiftIdentifier.member("to_" + SwiftIdentifier.wholeType(name))]
   }
 
+  /// The candidates for a parameter of a method.
+  static func parameter(_ name: String) -> [String] {
+    let member = SwiftIdentifier.member(name)
+    if member == "_" { return ["parameter"] }
+    return SwiftKeywords.parameters.contains(member) ? [member + "Parameter"] : [member]
+  }
+
+  /// The candidates for an entity set or singleton of a service.
+  static func set(_ name: String) -> [String] {
+    let member = SwiftIdentifier.member(SwiftIdentifier.type(name))
+    return [member, SwiftIdentifier.member(name)].map { SwiftKeywords.services.contains($0) ? $0 + "Set" : $0 }
+  }
+
   /// The candidates for a member of an enumeration.
   static func enumerationMember(_ name: String) -> [String] {
     let member = SwiftIdentifier.member(name)

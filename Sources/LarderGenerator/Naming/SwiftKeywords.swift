@@ -16,6 +16,12 @@ enum SwiftKeywords {
     "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
   ]
 
+  /// Members of a generated service.
+  static let services: Set = ["self", "init", "store", "_"]
+
+  /// Names that a parameter would hide in the body of a method.
+  static let parameters: Set = services.union(["await", "odataCall", "odataList"])
+
   /// Methods and properties that entity sets, entities and services of typed stores have.
   static let methods: Set = [
     "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create", "update",

@@ -71,7 +71,7 @@ extension Planner {
       }
       plan.parameters.append(
         (
-          table.take([SwiftIdentifier.member(parameter.name)]), parameter.name,
+          table.take(NameTable.parameter(parameter.name)), parameter.name,
           parameter.type.isCollection ? "[\(type)]" : type, parameter.isNullable && !parameter.type.isCollection
         ))
     }

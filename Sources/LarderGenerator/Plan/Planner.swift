@@ -141,12 +141,7 @@ extension Planner {
     let operations = imports(of: container)
     guard let name = names[container.qualifiedName], !planned.isEmpty || !operations.isEmpty else { return nil }
     var table = NameTable()
-    let members = table.members(
-      planned.map { root in
-        let member = SwiftIdentifier.member(SwiftIdentifier.type(root.name))
-        let isReserved = ["self", "init", "store"].contains(member)
-        return (root.name, [isReserved ? member + "Set" : member, SwiftIdentifier.member(root.name)])
-      })
+    let members = table.members(planned.map { ($0.name, NameTable.set($0.name)) })
     return ServicePlan(
       name: name, serviceName: container.qualifiedName,
       documentation: annotations.documentation(of: container, target: container.qualifiedName),

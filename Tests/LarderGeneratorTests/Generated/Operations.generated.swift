@@ -9,6 +9,6 @@ extension ODataEntityReference where Entity == Order {
   /// Calls the action `Shop.Ship`.
   func ship() async throws {
     let odataList = ODataPropertyList()
-    try await odataCall("Shop.Ship").action(odataList)
+    try await self.odataCall("Shop.Ship").action(odataList)
   }
 }
