@@ -1,5 +1,6 @@
 import Foundation
 import LarderOData
+import LarderService
 import Testing
 
 /// The types in `Generated`, which the generator wrote.
@@ -98,6 +99,14 @@ struct GeneratedTypesTests {
   func restrictedNavigation() throws {
     let query = ODataQuery<Order>("Orders").expand(\.items).expand(\.predecessor)
     #expect(try query.text() == "Orders?$expand=Items,Predecessor")
+  }
+
+  @Test("navigation properties that are named like a member of the typed stores can be followed")
+  func followedNavigation() {
+    func path(_ item: ODataEntityReference<Item>) -> ODataEntityReference<Order> { item.toQuery.predecessor }
+    let field = Item.Fields().toQuery
+    #expect(ODataQuery<Item>("Items").expand { $0.toQuery }.expand(\.order).options.expand.count == 2)
+    _ = (path, field)
   }
 
   @Test("a creation has the properties that are given")

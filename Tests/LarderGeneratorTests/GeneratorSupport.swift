@@ -61,6 +61,7 @@ let shop = """
     <Property Name="ID" Type="Edm.Guid"/>
     <Property Name="Line" Type="Edm.Int16"/>
     <NavigationProperty Name="Order" Type="Shop.Order" Nullable="false"/>
+    <NavigationProperty Name="Query" Type="Shop.Order"/>
   </EntityType>
   <EntityType Name="Party" Abstract="true">
     <Key><PropertyRef Name="Code"/></Key>

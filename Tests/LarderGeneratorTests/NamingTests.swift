@@ -1,3 +1,5 @@
+import Foundation
+import LarderTestSupport
 import Testing
 
 @testable import LarderGenerator
@@ -45,6 +47,21 @@ struct NamingTests {
     #expect(NameTable.parameter("odata_list") == ["odataListParameter"])
     #expect(NameTable.parameter("_") == ["parameter"])
     #expect(NameTable.parameter("In") == ["in"])
+  }
+
+  @Test("navigation properties do not have the names of members that typed stores have")
+  func navigation() throws {
+    #expect(NameTable.navigation("Query") == ["toQuery"])
+    #expect(NameTable.navigation("options") == ["toOptions"])
+    #expect(NameTable.navigation("Items") == ["items", "toItems"])
+    for file in [
+      "Sources/LarderService/Typed/ODataEntitySet.swift", "Sources/LarderService/Typed/ODataEntityReference.swift",
+    ] {
+      let text = try String(contentsOf: PackageRoot.folder.appending(path: file), encoding: .utf8)
+      let names = text.matches(of: /public (?:private\(set\) )?(?:func|var|let) (\w+)/).map { String($0.1) }
+      #expect(names.count > 5)
+      for name in names { #expect(SwiftKeywords.methods.contains(name), "\(name) hides navigation properties") }
+    }
   }
 
   @Test("members with one Swift name are told apart, and the one with that very name keeps it")

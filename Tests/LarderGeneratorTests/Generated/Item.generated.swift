@@ -21,16 +21,21 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
   /// The property `Order`.
   var order: Order? { _order?.value }
   private let _order: ODataIndirect<Order>?
+  /// The property `Query`.
+  var toQuery: Order? { _toQuery?.value }
+  private let _toQuery: ODataIndirect<Order>?
 
   /// Creates a value.
   init(
     idProperty: UUID,
     line: Int16,
-    order: Order? = nil
+    order: Order? = nil,
+    toQuery: Order? = nil
   ) {
     self.idProperty = idProperty
     self.line = line
     self._order = ODataIndirect(order)
+    self._toQuery = ODataIndirect(toQuery)
   }
 
   /// The key: it identifies an entity in its set.
@@ -67,6 +72,7 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
     case idProperty = "ID"
     case line = "Line"
     case _order = "Order"
+    case _toQuery = "Query"
   }
 
   /// The properties in queries.
@@ -79,6 +85,8 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
     var line: Field<Int16> { .init("Line") }
     /// The property `Order`.
     var order: Navigation<Order> { .init("Order") }
+    /// The property `Query`.
+    var toQuery: Navigation<Order> { .init("Query") }
   }
 
   /// The properties of a new entity. The service sets those that are nil.
