@@ -77,6 +77,13 @@ let shop = """
   <EnumType Name="Options" IsFlags="true"><Member Name="Gift" Value="1"/><Member Name="Fast" Value="2"/></EnumType>
   <TypeDefinition Name="Money" UnderlyingType="Edm.Decimal"/>
   <Action Name="Ship" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <Action Name="Items" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <Action Name="Rate" IsBound="true">
+    <Parameter Name="party" Type="Shop.Party"/><Parameter Name="Stars" Type="Edm.Byte" Nullable="false"/>
+  </Action>
+  <Function Name="Best" IsBound="true">
+    <Parameter Name="parties" Type="Collection(Shop.Party)"/><ReturnType Type="Shop.Party" Nullable="false"/>
+  </Function>
   <Function Name="Find">
     <Parameter Name="Store" Type="Edm.String"/><Parameter Name="OdataList" Type="Edm.Int32" Nullable="false"/>
     <ReturnType Type="Collection(Shop.Item)"/>
@@ -96,6 +103,7 @@ let shop = """
     </EntitySet>
     <EntitySet Name="Store" EntityType="Shop.Item"/>
     <FunctionImport Name="Find" Function="Shop.Find"/>
+    <FunctionImport Name="orders" Function="Shop.Find"/>
     <Singleton Name="Me" Type="Shop.Company"/>
   </EntityContainer>
   """

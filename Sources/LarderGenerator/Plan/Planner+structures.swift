@@ -32,11 +32,27 @@ extension Planner {
   private mutating func members(of structure: EdmStructure) -> [Member] {
     let restrictions = restrictions(of: structure)
     let keyNames = Set(structure.key.map(\.name))
+    var members: [Member] = []
+    for (level, swiftNames) in zip(structure.chain, memberNames(of: structure)) {
+      for (property, name) in zip(level.ownProperties, swiftNames.properties) {
+        guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
+        members.append((plan, level.name, property))
+      }
+      for (property, name) in zip(level.ownNavigationProperties, swiftNames.navigation) {
+        guard let plan = member(property, name, of: level.name) else { continue }
+        members.append((plan, level.name, nil))
+      }
+    }
+    return members
+  }
+
+  /// The Swift names of the properties and navigation properties of a type, for each level of its chain.
+  func memberNames(of structure: EdmStructure) -> [(properties: [String], navigation: [String])] {
+    let keyNames = Set(structure.key.map(\.name))
     // `id` is the key's name in every entity: only the key's one property can have it.
     let hasOwnID = structure.key.count == 1
     var table = NameTable()
-    var members: [Member] = []
-    for level in structure.chain {
+    return structure.chain.map { level in
       let candidates =
         level.ownProperties.map { property -> (name: String, candidates: [String]) in
           let candidates = NameTable.property(property.name)
@@ -47,17 +63,10 @@ extension Planner {
         + level.ownNavigationProperties.map { property in
           (property.name, NameTable.navigation(property.name).filter { $0 != "id" })
         }
-      let swiftNames = table.members(candidates)
-      for (property, name) in zip(level.ownProperties, swiftNames) {
-        guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
-        members.append((plan, level.name, property))
-      }
-      for (property, name) in zip(level.ownNavigationProperties, swiftNames.dropFirst(level.ownProperties.count)) {
-        guard let plan = member(property, name, of: level.name) else { continue }
-        members.append((plan, level.name, nil))
-      }
+      let names = table.members(candidates)
+      let count = level.ownProperties.count
+      return (Array(names.prefix(count)), Array(names.dropFirst(count)))
     }
-    return members
   }
 
   private mutating func member(

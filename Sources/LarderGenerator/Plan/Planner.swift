@@ -131,24 +131,25 @@ extension Planner {
     let roots =
       container.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
       + container.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
-    typealias Root = (name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
-    let planned = roots.compactMap { root -> Root? in
+    // All sets and operations have names, so that a selection does not change those of others.
+    var table = NameTable()
+    let members = table.members(roots.map { ($0.0, NameTable.set($0.0)) })
+    typealias Root = (member: String, name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
+    let planned = zip(members, roots).compactMap { member, root -> Root? in
       let type = model.resolve(root.1)
       guard selection.includes(root.0), model.entityType(type) != nil, isPlanned(type), let name = names[type]
       else { return nil }
-      return (root.0, name, root.2, root.3)
+      return (member, root.0, name, root.2, root.3)
     }
-    let operations = imports(of: container)
+    let operations = imports(of: container, beside: members)
     guard let name = names[container.qualifiedName], !planned.isEmpty || !operations.isEmpty else { return nil }
-    var table = NameTable()
-    let members = table.members(planned.map { ($0.name, NameTable.set($0.name)) })
     return ServicePlan(
       name: name, serviceName: container.qualifiedName,
       documentation: annotations.documentation(of: container, target: container.qualifiedName),
-      sets: zip(members, planned).map { member, root in
+      sets: planned.map { root in
         let target = "\(container.qualifiedName)/\(root.name)"
         return (
-          member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
+          root.member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
           root.isSingleton, annotations.documentation(of: root.element, target: target)
         )
       }, operations: operations)

@@ -33,4 +33,13 @@ struct Service: Sendable {
     ]
     return try ODataCall.required(await ODataCall(self.store, "Find").function([Item].self, odataList))
   }
+
+  /// Calls the function `orders`.
+  func ordersOperation(storeParameter: String? = nil, odataListParameter: Int32) async throws -> [Item] {
+    let odataList: ODataCall.Arguments = [
+      ("Store", storeParameter),
+      ("OdataList", odataListParameter)
+    ]
+    return try ODataCall.required(await ODataCall(self.store, "orders").function([Item].self, odataList))
+  }
 }

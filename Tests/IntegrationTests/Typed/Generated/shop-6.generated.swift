@@ -104,6 +104,40 @@ struct CatalogItem: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, 
 
 import LarderService
 
+extension ODataEntityReference where Entity == Order {
+  /// Calls the function `Larder.Shop.Total`.
+  func total() async throws -> ODataDecimal? {
+    let odataList: ODataCall.Arguments = []
+    return try await self.odataCall("Larder.Shop.Total").function(ODataDecimal.self, odataList)
+  }
+}
+
+extension ODataEntityReference where Entity == Perishable {
+  /// Calls the function `Larder.Shop.PriceIn`.
+  func priceIn(factor: Double) async throws -> ODataDecimal? {
+    let odataList: ODataCall.Arguments = [
+      ("factor", factor)
+    ]
+    return try await self.odataCall("Larder.Shop.PriceIn").function(ODataDecimal.self, odataList)
+  }
+
+  /// Calls the action `Larder.Shop.Restock`.
+  @discardableResult
+  func restock(amount: Int64) async throws -> Product? {
+    var odataList = ODataPropertyList()
+    odataList.set("amount", amount)
+    return try await self.odataCall("Larder.Shop.Restock").action(Product.self, odataList)
+  }
+}
+
+extension ODataEntitySet where Entity == Perishable {
+  /// Calls the function `Larder.Shop.InStock`.
+  func inStock() async throws -> [Product] {
+    let odataList: ODataCall.Arguments = []
+    return try ODataCall.required(await self.odataCall("Larder.Shop.InStock").function([Product].self, odataList))
+  }
+}
+
 extension ODataEntityReference where Entity == Product {
   /// Calls the function `Larder.Shop.PriceIn`.
   func priceIn(factor: Double) async throws -> ODataDecimal? {
@@ -127,14 +161,6 @@ extension ODataEntitySet where Entity == Product {
   func inStock() async throws -> [Product] {
     let odataList: ODataCall.Arguments = []
     return try ODataCall.required(await self.odataCall("Larder.Shop.InStock").function([Product].self, odataList))
-  }
-}
-
-extension ODataEntityReference where Entity == Order {
-  /// Calls the function `Larder.Shop.Total`.
-  func total() async throws -> ODataDecimal? {
-    let odataList: ODataCall.Arguments = []
-    return try await self.odataCall("Larder.Shop.Total").function(ODataDecimal.self, odataList)
   }
 }
 
