@@ -114,6 +114,29 @@ struct GeneratedFilesTests {
     #expect(files["C"]?.contains(set) == true)
   }
 
+  @Test("V2: properties that an association repeats are not required in a creation")
+  func foreignKeys() throws {
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+        <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>
+          <NavigationProperty Name="Items" Relationship="S.A" FromRole="order" ToRole="item"/></EntityType>
+        <EntityType Name="Item"><Key><PropertyRef Name="Line"/></Key>
+          <Property Name="Line" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="OrderID" Type="Edm.String" Nullable="false"/>
+          <Property Name="Product" Type="Edm.String" Nullable="false"/></EntityType>
+        <Association Name="A"><End Role="order" Type="S.Order" Multiplicity="1"/>
+          <End Role="item" Type="S.Item" Multiplicity="*"/>
+          <ReferentialConstraint><Principal Role="order"><PropertyRef Name="ID"/></Principal>
+            <Dependent Role="item"><PropertyRef Name="OrderID"/></Dependent></ReferentialConstraint></Association>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let create = try #require(try generate(model)["Item"]?.components(separatedBy: "struct Create").last)
+    #expect(create.contains("orderID: String? = nil") && create.contains("product: String\n"))
+  }
+
   @Test("names that only differ in case get files that a disk that ignores case tells apart")
   func fileNames() throws {
     let files = try generateAll(

@@ -14,7 +14,7 @@ struct GeneratedTypesTests {
     {"ID": 7, "Due": "2026-11-27T08:30:00.123456789+05:30", "Total": "12345678901234567890.0123456789", "Note": null,
      "Customer": "ACME", "Status": "Delayed", "Tags": ["a", "b"], "Options": "Gift,Later", "in": "AQI=",
      "ShipTo": {"City": "Bonn", "Former": {"City": "Ulm", "Former": null}},
-     "Items": [{"ID": "01234567-89AB-CDEF-0123-456789ABCDEF", "Line": 1, "Order": {"ID": 7, "Total": 1.5,
+     "Items": [{"ID": "01234567-89AB-CDEF-0123-456789ABCDEF", "Line": 1, "OrderID": 7, "Order": {"ID": 7, "Total": 1.5,
        "Customer": "ACME", "Status": "Open", "Tags": []}}],
      "_Customer": {"@odata.type": "#Shop.Bank", "Code": "B1", "Employees": 9007199254740993}}
     """##
@@ -118,6 +118,13 @@ struct GeneratedTypesTests {
       create.odataProperties[2].value
         == .complex(ODataComplexValue(properties: [.init("City", .string("Bonn")), .init("Former", .null)])))
     #expect(create.odataProperties[3].value == .collection([.string("a")]))
+  }
+
+  @Test("a creation does not need foreign keys: a deep insert sets them")
+  func deepInsert() {
+    let create = Order.Create(customer: "ACME", items: [Item.Create(line: 1)])
+    #expect(create.odataLinks.map(\.name) == ["Items"])
+    #expect(Item.Create(line: 1, orderID: 7).odataProperties.map(\.name) == ["Line", "OrderID"])
   }
 
   @Test("an update tells null from unchanged, and has no computed, immutable or key property")

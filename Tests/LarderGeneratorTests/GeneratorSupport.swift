@@ -60,7 +60,10 @@ let shop = """
     <Key><PropertyRef Name="ID"/><PropertyRef Name="Line"/></Key>
     <Property Name="ID" Type="Edm.Guid"/>
     <Property Name="Line" Type="Edm.Int16"/>
-    <NavigationProperty Name="Order" Type="Shop.Order" Nullable="false"/>
+    <Property Name="OrderID" Type="Edm.Int32" Nullable="false"/>
+    <NavigationProperty Name="Order" Type="Shop.Order" Nullable="false">
+      <ReferentialConstraint Property="OrderID" ReferencedProperty="ID"/>
+    </NavigationProperty>
     <NavigationProperty Name="Query" Type="Shop.Order"/>
   </EntityType>
   <EntityType Name="Party" Abstract="true">

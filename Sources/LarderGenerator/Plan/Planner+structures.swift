@@ -18,11 +18,12 @@ extension Planner {
     plan.key = key(of: structure, members: plan.members)
     guard !type.isAbstract else { return plan }
     let restrictions = restrictions(of: structure)
+    let keyNames = Set(plan.key.map(\.serviceName))
     let properties = members.compactMap { member in
       member.property.map { (member.plan, $0, "\(member.owner)/\($0.name)") }
     }
-    plan.create = create(properties, restrictions, key: plan.key)
-    plan.update = update(properties, restrictions, key: plan.key)
+    plan.create = create(properties, restrictions, notRequired: keyNames.union(dependentProperties(of: structure)))
+    plan.update = update(properties, restrictions, keyNames: keyNames)
     return plan
   }
 
@@ -141,20 +142,35 @@ extension Planner {
 extension Planner {
   private typealias Property = (plan: MemberPlan, property: EdmProperty, target: String)
 
-  private func create(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
+  /// Properties of a creation. The service may assign the key and foreign keys, so they are not required.
+  private func create(
+    _ properties: [Property], _ restrictions: SetRestrictions, notRequired: Set<String>
+  ) -> [ChangeMember]? {
     guard restrictions.isInsertable else { return nil }
-    let keyNames = Set(key.map(\.serviceName))
     let members = properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), property.sap("creatable") != "false",
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
-      // The service may assign the key.
       let isRequired =
-        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !keyNames.contains(property.name)
+        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !notRequired.contains(property.name)
         && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
     return members.isEmpty ? nil : members
+  }
+
+  /// The names of properties that repeat those of related entities (CSDL 4.01 §8.5, [MC-CSDL] §2.1.11): a binding or a
+  /// deep insert sets them. An association also names them if only the other end has a navigation property.
+  private func dependentProperties(of structure: EdmStructure) -> Set<String> {
+    let types = Set(structure.chain.map(\.name))
+    var names = structure.navigationProperties.flatMap { $0.referentialConstraints.map(\.property) }
+    for association in model.schemas.flatMap(\.associations) {
+      guard let constraint = association.referentialConstraint, let end = association.end(constraint.dependentRole),
+        types.contains(model.resolve(end.type))
+      else { continue }
+      names += constraint.dependentProperties
+    }
+    return Set(names)
   }
 
   /// Adds the related entities that a new entity can contain (OData 4.01 Protocol §11.4.2.2): those of collections, whose
@@ -173,9 +189,10 @@ extension Planner {
     }
   }
 
-  private func update(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
+  private func update(
+    _ properties: [Property], _ restrictions: SetRestrictions, keyNames: Set<String>
+  ) -> [ChangeMember]? {
     guard restrictions.isUpdatable else { return nil }
-    let keyNames = Set(key.map(\.serviceName))
     let members = properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
