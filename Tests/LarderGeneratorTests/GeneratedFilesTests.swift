@@ -38,7 +38,9 @@ struct GeneratedFilesTests {
         "Shop.A: media", "Shop.A: keyPath", "Shop.A/G: geometry", "Shop.A/U: abstractType", "Shop.A/X: unknownType",
       ])
     let text = try #require(other.files.first { $0.name.hasPrefix("A.") }?.text)
-    #expect(!text.contains("ODataKeyed") && !text.contains("var g:") && !text.contains("let u:"))
+    #expect(
+      !text.contains("ODataVersioned") && !text.contains("odataState") && !text.contains("var g:")
+        && !text.contains("let u:"))
   }
 
   @Test("the access level and the prefix apply to every type")

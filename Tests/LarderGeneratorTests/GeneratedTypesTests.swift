@@ -45,6 +45,19 @@ struct GeneratedTypesTests {
     #expect(party.as(Order.self) == nil)
   }
 
+  @Test("an entity of each type with a key knows the version that was read, also as its base type")
+  func versions() throws {
+    let json = ##"{"@odata.type": "#Shop.Bank", "@odata.etag": "W/\"7\"", "Code": "B1"}"##
+    let party = try decode(Party.self, json)
+    func etag(_ entity: some ODataVersioned) -> String? { entity.odataState.etag }
+    #expect(etag(party) == "W/\"7\"")
+    #expect(party.as(Company.self).map(etag) == "W/\"7\"" && party.as(Bank.self).map(etag) == "W/\"7\"")
+    #expect(etag(try decode(Party.self, ##"{"@odata.etag": "a", "Code": "P1"}"##)) == "a")
+    let copy = try decode(Party.self, String(decoding: JSONEncoder().encode(party), as: UTF8.self))
+    #expect(etag(copy) == "W/\"7\"" && copy == party)
+    #expect(etag(Item(idProperty: UUID(), line: 1, orderID: 7)) == nil)
+  }
+
   @Test("encoded values decode as equal values")
   func encoding() throws {
     let order = try decode(Order.self, json)

@@ -65,9 +65,11 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether values know the version that was read.
+  var isVersioned: Bool { !key.isEmpty }
   /// Whether values know which of their properties were assigned. A value of a base type does not, because the derived
   /// value that it contains would differ from it.
-  var isTracked: Bool { !key.isEmpty && update != nil && derived.isEmpty }
+  var isTracked: Bool { isVersioned && update != nil && derived.isEmpty }
   /// The number of a tracked property; nil for others.
   func trackedNumber(of member: MemberPlan) -> Int? {
     isTracked ? update?.firstIndex { $0.member.name == member.name } : nil

@@ -15,6 +15,7 @@ struct HierarchyWriter {
     text.declareBlock("init(from decoder: any Decoder) throws") { text in
       text.line("let container = try decoder.container(keyedBy: CodingKeys.self)")
       text.line("odataType = try container.decodeIfPresent(String.self, forKey: .odataType)")
+      if plan.isVersioned { text.line("odataState = try container.decode(ODataEntityState.self, forKey: .odataState)") }
       for member in stored {
         let name = member.isIndirect ? "_" + member.name : SwiftIdentifier.declared(member.name)
         let type = member.isIndirect ? "ODataIndirect<\(member.type)>" : member.valueType
@@ -30,6 +31,7 @@ struct HierarchyWriter {
       text.line("if let odataDerived { return try odataDerived.encode(to: encoder) }")
       text.line("var container = encoder.container(keyedBy: CodingKeys.self)")
       text.line("try container.encodeIfPresent(odataType, forKey: .odataType)")
+      if plan.isVersioned { text.line("try container.encode(odataState, forKey: .odataState)") }
       for member in stored {
         let name = member.isIndirect ? "_" + member.name : SwiftIdentifier.declared(member.name)
         let encode = member.isOptional ? "encodeIfPresent" : "encode"

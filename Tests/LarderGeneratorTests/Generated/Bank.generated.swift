@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Shop.Bank`.
-struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Bank"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -15,6 +15,8 @@ struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
   let code: String
   /// The property `Employees`.
   let employees: Int64?
+  /// The version that was read.
+  var odataState = ODataEntityState()
 
   /// Creates a value.
   init(
@@ -56,6 +58,7 @@ struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case code = "Code"
     case employees = "Employees"
   }

@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Shop.Company`.
-struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
+struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Company"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -15,6 +15,8 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
   let code: String
   /// The property `Employees`.
   let employees: Int64?
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
@@ -59,6 +61,7 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case code = "Code"
     case employees = "Employees"
   }
@@ -67,6 +70,7 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
+    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
     self.code = try container.decode(String.self, forKey: .code)
     self.employees = try container.decodeIfPresent(Int64.self, forKey: .employees)
     odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
@@ -77,6 +81,7 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.code, forKey: .code)
     try container.encodeIfPresent(self.employees, forKey: .employees)
   }

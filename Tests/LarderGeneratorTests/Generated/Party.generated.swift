@@ -6,13 +6,15 @@
 import LarderOData
 
 /// The entity type `Shop.Party`.
-struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
+struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Party"
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `Code`.
   let code: String
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
@@ -55,6 +57,7 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case code = "Code"
   }
 
@@ -62,6 +65,7 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
+    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
     self.code = try container.decode(String.self, forKey: .code)
     odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
   }
@@ -71,6 +75,7 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.code, forKey: .code)
   }
 

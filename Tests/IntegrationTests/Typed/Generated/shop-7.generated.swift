@@ -488,7 +488,7 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
 import LarderOData
 
 /// The entity type `Larder.Shop.Product`.
-struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
+struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Product"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -523,6 +523,8 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
   private let _supplier: ODataIndirect<Supplier>?
   /// The property `Shelves`.
   let shelves: [Shelf]?
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
@@ -589,6 +591,7 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case id = "ID"
     case name = "Name"
     case description = "Description"
@@ -609,6 +612,7 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
+    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
     self.id = try container.decode(Int32.self, forKey: .id)
     self.name = try container.decode(String.self, forKey: .name)
     self.description = try container.decodeIfPresent(String.self, forKey: .description)
@@ -631,6 +635,7 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.id, forKey: .id)
     try container.encode(self.name, forKey: .name)
     try container.encodeIfPresent(self.description, forKey: .description)
