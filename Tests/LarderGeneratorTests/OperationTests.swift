@@ -1,4 +1,5 @@
 import LarderOData
+import LarderODataXML
 import LarderService
 import Testing
 
@@ -96,6 +97,30 @@ struct OperationTests {
       ])
     let withoutBase = try generateAll(try model(types + schema)) { $0.except = [NamePattern("Base")] }
     #expect(withoutBase.omissions.isEmpty)
+  }
+
+  @Test(
+    "V2 and V3: a function import is called by POST if HttpMethod says so, else in V3 if it has side effects",
+    arguments: [
+      ("1.0", #"m:HttpMethod="GET""#, false), ("1.0", #"m:HttpMethod="POST""#, true), ("1.0", "", false),
+      ("3.0", "", true), ("3.0", #"IsSideEffecting="true""#, true), ("3.0", #"IsSideEffecting="false""#, false),
+      ("3.0", #"m:HttpMethod="GET""#, false), ("3.0", #"m:HttpMethod="POST" IsSideEffecting="false""#, true),
+      ("3.0", #"IsComposable="true""#, false),
+    ])
+  func sideEffects(version: String, attributes: String, isPost: Bool) throws {
+    let edm = version == "3.0" ? "2009/11" : "2008/09"
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <edmx:DataServices m:DataServiceVersion="\(version)">
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/\(edm)/edm">
+        <ComplexType Name="A"/><EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+          <FunctionImport Name="Run" \(attributes)/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let text = try #require(try generate(model)["C"])
+    #expect(text.contains("postedFunction(") == isPost && text.contains("queryFunction(") != isPost)
   }
 
   @Test("the generated methods can be called")

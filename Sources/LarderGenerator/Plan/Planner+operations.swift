@@ -33,10 +33,14 @@ private struct Operation {
     element = action
   }
 
-  /// A function import of V2 or V3.
-  init(_ item: EdmFunctionImport) {
+  /// A function import of V2 or V3. If `m:HttpMethod` does not say how to call it, `IsSideEffecting` of V3 does. It is
+  /// true by default, but never for an import that can be composed (CSDL 3.0, `FunctionImport`).
+  init(_ item: EdmFunctionImport, version: ODataVersion) {
+    let isPost =
+      item.httpMethod.map { $0.uppercased() == "POST" } ?? item.isSideEffecting
+      ?? (version == .v3 && item.isComposable != true)
     (name, namespace, path) = (item.name, "", item.name)
-    form = .queryFunction(isPost: item.httpMethod?.uppercased() == "POST")
+    form = .queryFunction(isPost: isPost)
     parameters = item.parameters
     returnType = item.returnType
     element = item
@@ -87,7 +91,7 @@ extension Planner {
     var operations: [Operation] = []
     for item in container.functionImports {
       guard let name = item.function else {
-        operations.append(Operation(item))
+        operations.append(Operation(item, version: model.version))
         continue
       }
       for schema in model.schemas {
