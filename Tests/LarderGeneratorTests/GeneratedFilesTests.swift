@@ -73,6 +73,19 @@ struct GeneratedFilesTests {
     #expect(!order.contains("items") && !order.contains("status") && order.contains("predecessor"))
   }
 
+  @Test("values of derived types that are left out are read as their nearest base type that is generated")
+  func exceptDerived() throws {
+    let types = """
+      <EntityType Name="A"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        </EntityType><EntityType Name="B" BaseType="Shop.A"/><EntityType Name="C" BaseType="Shop.B"/>
+      <EntityType Name="D" BaseType="Shop.C"/><EntityType Name="E" BaseType="Shop.C"/>
+      """
+    let files = try generate(try model(types)) { $0.except = [NamePattern("B"), NamePattern("D"), NamePattern("E")] }
+    #expect(files["A"]?.contains(##"case "#Shop.C", "#Shop.D", "#Shop.E":"##) == true)
+    #expect(files["A"]?.contains("#Shop.B") == false)
+    #expect(files["C"]?.contains("ODataBaseType") == false)
+  }
+
   @Test("a pattern without a match, a prefix that is no name and an empty selection are errors")
   func errors() throws {
     let shopModel = try model(shop)

@@ -82,7 +82,8 @@ struct StructurePlan {
 struct DerivedPlan {
   /// The Swift name of the type.
   var type: String
-  /// The qualified names of the type and of all generated types that derive from it.
+  /// The qualified names of the type and of all types that derive from it: a value of one that is left out is read as
+  /// its nearest base type that is generated.
   var serviceNames: [String]
 }
 

@@ -122,19 +122,8 @@ extension Planner {
 
   private func derived(of name: String) -> [DerivedPlan] {
     (children[name] ?? []).compactMap { child in
-      names[child].map { DerivedPlan(type: $0, serviceNames: descendants(of: child)) }
+      names[child].map { DerivedPlan(type: $0, serviceNames: descendants[child] ?? []) }
     }
-  }
-
-  /// A type and all generated types that derive from it.
-  private func descendants(of name: String) -> [String] {
-    var all: [String] = []
-    var pending = [name]
-    while let next = pending.popLast() {
-      all.append(next)
-      pending += children[next] ?? []
-    }
-    return all.sorted()
   }
 }
 

@@ -12,6 +12,9 @@ struct Planner {
   private let sets: [String: [(set: EdmEntitySet, target: String)]]
   /// By the qualified name of a type, the generated types that derive from it directly, in the order of their names.
   let children: [String: [String]]
+  /// By the qualified name of a type, the names of the type and of all types that derive from it, generated or not, in
+  /// their order.
+  let descendants: [String: [String]]
   private var omissions: Set<Omission> = []
 
   init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
@@ -29,6 +32,7 @@ struct Planner {
     }
     self.sets = sets
     children = Planner.children(model, selection.types)
+    descendants = Planner.descendants(model)
   }
 
   /// Plans all declarations.
@@ -74,6 +78,16 @@ struct Planner {
       if let base { children[base.name, default: []].append(name) }
     }
     return children
+  }
+
+  private static func descendants(_ model: EdmModel) -> [String: [String]] {
+    var descendants: [String: [String]] = [:]
+    for schema in model.schemas {
+      for name in schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName) {
+        for base in model.structure(name)?.chain ?? [] { descendants[base.name, default: []].append(name) }
+      }
+    }
+    return descendants.mapValues { $0.sorted() }
   }
 
   private func isPlanned(_ name: String) -> Bool { selection.types.contains(name) && names[name] != nil }
