@@ -45,6 +45,14 @@ struct GeneratedTypesTests {
     #expect(party.as(Order.self) == nil)
   }
 
+  @Test("a value of a derived type is decoded once, and not again for each of its base types")
+  func singleDecoding() throws {
+    let decoder = CountingDecoder(["@odata.type": "#Shop.Bank", "Code": "B1"])
+    let party = try Party(from: decoder)
+    #expect(party.code == "B1" && party.as(Company.self)?.code == "B1" && party.as(Bank.self)?.code == "B1")
+    #expect(decoder.counts["Code"] == 1)
+  }
+
   @Test("an entity of each type with a key knows the version that was read, also as its base type")
   func versions() throws {
     let json = ##"{"@odata.type": "#Shop.Bank", "@odata.etag": "W/\"7\"", "Code": "B1"}"##
@@ -152,5 +160,48 @@ struct GeneratedTypesTests {
           .init("Note", .string("x")), .init("Status", .enumeration("Delayed")),
           .init("Options", .enumeration("Gift,Fast")),
         ])
+  }
+}
+
+/// Counts how often the strings of an object are decoded.
+private final class CountingDecoder: Decoder {
+  let values: [String: String]
+  var counts: [String: Int] = [:]
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init(_ values: [String: String]) { self.values = values }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(Container<Key>(decoder: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw unsupported }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw unsupported }
+
+  var unsupported: DecodingError {
+    DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "only an object with strings"))
+  }
+
+  private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: CountingDecoder
+    let codingPath: [any CodingKey] = []
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { decoder.values[key.stringValue] != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+      decoder.counts[key.stringValue, default: 0] += 1
+      guard let value = decoder.values[key.stringValue] as? Value else { throw decoder.unsupported }
+      return value
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+      keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> { throw decoder.unsupported }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw decoder.unsupported }
+    func superDecoder() throws -> any Decoder { throw decoder.unsupported }
+    func superDecoder(forKey key: Key) throws -> any Decoder { throw decoder.unsupported }
   }
 }

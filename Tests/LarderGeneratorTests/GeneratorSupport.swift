@@ -69,6 +69,7 @@ let shop = """
   <EntityType Name="Party" Abstract="true">
     <Key><PropertyRef Name="Code"/></Key>
     <Property Name="Code" Type="Edm.String" Nullable="false"/>
+    <NavigationProperty Name="Parent" Type="Shop.Party"/>
   </EntityType>
   <EntityType Name="Company" BaseType="Shop.Party"><Property Name="Employees" Type="Edm.Int64"/></EntityType>
   <EntityType Name="Bank" BaseType="Shop.Company" OpenType="true"/>

@@ -85,6 +85,8 @@ struct DerivedPlan {
   /// The qualified names of the type and of all types that derive from it: a value of one that is left out is read as
   /// its nearest base type that is generated.
   var serviceNames: [String]
+  /// The Swift names that inherited members have in the type, by their names in the service.
+  var memberNames: [String: String]
 }
 
 /// A property or navigation property.

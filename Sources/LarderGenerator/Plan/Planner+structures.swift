@@ -122,7 +122,13 @@ extension Planner {
 
   private func derived(of name: String) -> [DerivedPlan] {
     (children[name] ?? []).compactMap { child in
-      names[child].map { DerivedPlan(type: $0, serviceNames: descendants[child] ?? []) }
+      guard let name = names[child], let structure = model.structure(child) else { return nil }
+      var memberNames: [String: String] = [:]
+      for (level, names) in zip(structure.chain, self.memberNames(of: structure)) {
+        let serviceNames = level.ownProperties.map(\.name) + level.ownNavigationProperties.map(\.name)
+        memberNames.merge(zip(serviceNames, names.properties + names.navigation)) { first, _ in first }
+      }
+      return DerivedPlan(type: name, serviceNames: descendants[child] ?? [], memberNames: memberNames)
     }
   }
 }

@@ -99,17 +99,17 @@ struct StructureWriter {
     text.list("\(text.access)init(", parameters, ") {")
     for member in stored {
       let name = SwiftIdentifier.declared(member.name)
-      if !member.isIndirect {
-        text.line("  self.\(name) = \(name)")
-      } else if member.isOptional {
-        text.line("  self._\(member.name) = ODataIndirect(\(name))")
-      } else {
-        text.line("  self._\(member.name) = .value(\(name))")
-      }
+      let storedName = member.isIndirect ? "_" + member.name : name
+      text.line("  self.\(storedName) = \(StructureWriter.storedValue(of: member, name))")
     }
     if plan.isInHierarchy { text.line("  odataType = \(SwiftText.literal("#" + plan.serviceName))") }
     if !plan.derived.isEmpty { text.line("  odataDerived = nil") }
     text.line("}")
+  }
+
+  /// The expression that stores the value of a member.
+  static func storedValue(of member: MemberPlan, _ value: String) -> String {
+    !member.isIndirect ? value : member.isOptional ? "ODataIndirect(\(value))" : ".value(\(value))"
   }
 
   private func key(_ text: inout SwiftText) {

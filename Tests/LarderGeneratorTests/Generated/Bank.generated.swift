@@ -13,6 +13,9 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
   let odataType: String?
   /// The property `Code`.
   let code: String
+  /// The property `Parent`.
+  var parent: Party? { _parent?.value }
+  private let _parent: ODataIndirect<Party>?
   /// The property `Employees`.
   let employees: Int64?
   /// The version that was read.
@@ -21,9 +24,11 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
   /// Creates a value.
   init(
     code: String,
+    parent: Party? = nil,
     employees: Int64? = nil
   ) {
     self.code = code
+    self._parent = ODataIndirect(parent)
     self.employees = employees
     odataType = "#Shop.Bank"
   }
@@ -60,6 +65,7 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     case odataType = "@odata.type"
     case odataState = "@odata.etag"
     case code = "Code"
+    case _parent = "Parent"
     case employees = "Employees"
   }
 
@@ -69,6 +75,8 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     init() {}
     /// The property `Code`.
     var code: Field<String> { .init("Code") }
+    /// The property `Parent`.
+    var parent: Navigation<Party> { .init("Parent") }
     /// The property `Employees`.
     var employees: Field<Int64> { .init("Employees") }
   }

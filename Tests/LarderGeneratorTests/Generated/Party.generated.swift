@@ -13,6 +13,9 @@ struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Se
   let odataType: String?
   /// The property `Code`.
   let code: String
+  /// The property `Parent`.
+  var parent: Party? { _parent?.value }
+  private let _parent: ODataIndirect<Party>?
   /// The version that was read.
   var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
@@ -20,9 +23,11 @@ struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Se
 
   /// Creates a value.
   init(
-    code: String
+    code: String,
+    parent: Party? = nil
   ) {
     self.code = code
+    self._parent = ODataIndirect(parent)
     odataType = "#Shop.Party"
     odataDerived = nil
   }
@@ -59,15 +64,26 @@ struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Se
     case odataType = "@odata.type"
     case odataState = "@odata.etag"
     case code = "Code"
+    case _parent = "Parent"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
-    self.code = try container.decode(String.self, forKey: .code)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Shop.Bank", "#Shop.Company":
+        let odataValue = try Company(from: decoder)
+        odataState = odataValue.odataState
+        self.code = odataValue.code
+        self._parent = ODataIndirect(odataValue.parent)
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+        self.code = try container.decode(String.self, forKey: .code)
+        self._parent = try container.decodeIfPresent(ODataIndirect<Party>.self, forKey: ._parent)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -77,13 +93,7 @@ struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Se
     try container.encodeIfPresent(odataType, forKey: .odataType)
     try container.encode(odataState, forKey: .odataState)
     try container.encode(self.code, forKey: .code)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Shop.Bank", "#Shop.Company": return Company.self
-      default: return nil
-    }
+    try container.encodeIfPresent(self._parent, forKey: ._parent)
   }
 
   /// The properties in queries.
@@ -92,5 +102,7 @@ struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Se
     init() {}
     /// The property `Code`.
     var code: Field<String> { .init("Code") }
+    /// The property `Parent`.
+    var parent: Navigation<Party> { .init("Parent") }
   }
 }

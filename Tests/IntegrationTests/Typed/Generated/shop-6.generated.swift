@@ -64,14 +64,23 @@ struct CatalogItem: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashab
     case name = "Name"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
-    self.id = try container.decode(Int32.self, forKey: .id)
-    self.name = try container.decode(String.self, forKey: .name)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Larder.Shop.Perishable", "#Larder.Shop.Product":
+        let odataValue = try Product(from: decoder)
+        odataState = odataValue.odataState
+        self.id = odataValue.id
+        self.name = odataValue.name
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+        self.id = try container.decode(Int32.self, forKey: .id)
+        self.name = try container.decode(String.self, forKey: .name)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -82,13 +91,6 @@ struct CatalogItem: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashab
     try container.encode(odataState, forKey: .odataState)
     try container.encode(self.id, forKey: .id)
     try container.encode(self.name, forKey: .name)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Larder.Shop.Perishable", "#Larder.Shop.Product": return Product.self
-      default: return nil
-    }
   }
 
   /// The properties in queries.
