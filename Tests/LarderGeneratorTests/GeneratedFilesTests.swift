@@ -55,6 +55,47 @@ struct GeneratedFilesTests {
     #expect(files.keys.allSatisfy { $0.hasPrefix("My") })
   }
 
+  @Test("imports have an access level where declarations have types of the module: the compiler warns of others")
+  func imports() throws {
+    let files = try generate(try model(shop)) { $0.access = .package }
+    for name in ["Order", "Address", "Service", "Operations", "TypeDefinitions"] {
+      #expect(files[name]?.contains("\npackage import Larder") == true, "\(name)")
+    }
+    #expect(files["Order"]?.contains("  package import FoundationEssentials\n") == true)
+    #expect(files["Status"]?.contains("\ninternal import LarderOData\n") == true)
+    let texts = try model(#"<TypeDefinition Name="Text" UnderlyingType="Edm.String"/><EntityType Name="Bare"/>"#)
+    for (name, text) in try generate(texts, { $0.access = .package }) {
+      #expect(text.contains("\ninternal import LarderOData\n"), "\(name)")
+    }
+    let published = try generate(texts) { $0.access = .public }
+    #expect(published["TypeDefinitions"]?.contains("\ninternal import LarderOData\n") == true)
+    #expect(published["Bare"]?.contains("\npublic import LarderOData\n") == true)
+  }
+
+  @Test("a fixed set has the same files for each model; a type stays in its file, and no import has two access levels")
+  func fixed() throws {
+    let small = try generateAll(try model(shop)) { ($0.only, $0.access) = ([NamePattern("Parties")], .package) }
+    let all = try generateAll(try model(shop)) { $0.access = .package }
+    let (first, second) = (small.fixed("shop"), all.fixed("shop"))
+    #expect(first.map(\.name) == (1...8).map { "shop-\($0).generated.swift" })
+    #expect(second.map(\.name) == first.map(\.name) && first.map(\.name) == GeneratedFiles.fixedNames("shop"))
+    for (few, many) in zip(first, second) where few.text.contains("struct Party:") {
+      #expect(many.text.contains("struct Party:"))
+    }
+    let whole = second.map(\.text).joined()
+    for file in all.files {
+      let declaration = try #require(
+        file.text.split(separator: "\n").first {
+          $0.hasPrefix("package struct") || $0.hasPrefix("package typealias") || $0.hasPrefix("extension")
+        })
+      #expect(whole.contains(declaration), "\(file.name)")
+    }
+    let mixed = FileHeader.joined(["a\ninternal import LarderOData\n", "b\npackage import LarderOData\n"])
+    #expect(mixed == "a\n\nb\npackage import LarderOData\n")
+    let plain = FileHeader.joined(["a\ninternal import LarderOData\n", "b\npackage import LarderService\n"])
+    #expect(plain.contains("\ninternal import LarderOData\n"))
+  }
+
   @Test("only the selected types are generated, with what they refer to")
   func only() throws {
     let files = try generate(try model(shop)) { $0.only = [NamePattern("Parties")] }
