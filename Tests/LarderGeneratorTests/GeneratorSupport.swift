@@ -73,6 +73,17 @@ let shop = """
   </EntityType>
   <EntityType Name="Company" BaseType="Shop.Party"><Property Name="Employees" Type="Edm.Int64"/></EntityType>
   <EntityType Name="Bank" BaseType="Shop.Company" OpenType="true"/>
+  <EntityType Name="Entity">
+    <Key><PropertyRef Name="Value"/></Key>
+    <Property Name="Value" Type="Shop.Value" Nullable="false"/>
+    <Property Name="Key" Type="Shop.Key"/>
+    <Property Name="Element" Type="Collection(Shop.Element)"/>
+    <Property Name="_" Type="Edm.String"/>
+    <NavigationProperty Name="Fields" Type="Collection(Shop.Entity)"/>
+  </EntityType>
+  <ComplexType Name="Key"><Property Name="Update" Type="Shop.Key"/></ComplexType>
+  <EnumType Name="Element"><Member Name="Self"/><Member Name="_"/></EnumType>
+  <TypeDefinition Name="Value" UnderlyingType="Edm.String"/>
   <ComplexType Name="Address">
     <Property Name="City" Type="Edm.String"/>
     <Property Name="Former" Type="Shop.Address"/>
@@ -81,6 +92,10 @@ let shop = """
   <EnumType Name="Options" IsFlags="true"><Member Name="Gift" Value="1"/><Member Name="Fast" Value="2"/></EnumType>
   <TypeDefinition Name="Money" UnderlyingType="Edm.Decimal"/>
   <Action Name="Ship" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <Action Name="_" IsBound="true">
+    <Parameter Name="it" Type="Shop.Entity"/><Parameter Name="_" Type="Shop.Value" Nullable="false"/>
+    <ReturnType Type="Shop.Entity" Nullable="false"/>
+  </Action>
   <Action Name="Items" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
   <Action Name="Rate" IsBound="true">
     <Parameter Name="party" Type="Shop.Party"/><Parameter Name="Stars" Type="Edm.Byte" Nullable="false"/>
@@ -105,6 +120,7 @@ let shop = """
       <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
         <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
     </EntitySet>
+    <EntitySet Name="_" EntityType="Shop.Entity"/>
     <EntitySet Name="Store" EntityType="Shop.Item"/>
     <FunctionImport Name="Find" Function="Shop.Find"/>
     <FunctionImport Name="orders" Function="Shop.Find"/>

@@ -37,6 +37,7 @@ struct NamingTests {
     #expect(NameTable.property("Path") == ["pathProperty"])
     #expect(NameTable.property("In") == ["in"])
     #expect(NameTable.enumerationMember("None") == ["noneMember"])
+    #expect(NameTable.property("_") == ["_Property"] && NameTable.enumerationMember("_") == ["_Member"])
   }
 
   @Test("sets and parameters do not have the names that generated services use")
@@ -99,6 +100,20 @@ struct NamingTests {
       #expect(names["shop.Missing"] == nil)
     }
     #expect(TypeNames(declarations, prefix: "My")["shop.Set"] == "MySet")
+  }
+
+  @Test(
+    "types do not have the names of those that generated code uses or contains",
+    arguments: [
+      "AllCases", "Any", "Array", "Bool", "Codable", "CodingKey", "CodingKeys", "Create", "Data", "Decoder", "Double",
+      "Element", "Encoder", "Entity", "Error", "Fields", "Float", "Hashable", "ID", "Identifiable", "Int16", "Int32",
+      "Int64", "Int8", "Key", "Navigation", "Never", "Optional", "Protocol", "RawRepresentable", "RawValue", "Result",
+      "Self", "Sendable", "String", "Type", "UInt8", "UUID", "Unfilterable", "Unsortable", "Update", "Value", "Void",
+      "_",
+    ])
+  func reservedTypes(name: String) {
+    let names = TypeNames([.init(namespace: "shop", name: name, suffix: "Entity")], prefix: "")
+    #expect(names["shop." + name] == name + "Entity")
   }
 
   @Test(

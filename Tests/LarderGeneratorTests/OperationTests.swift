@@ -132,6 +132,8 @@ struct OperationTests {
       let best: Party = try await service.parties.best()
       _ = try await (best, service.ordersOperation(odataListParameter: 1), service.find(odataListParameter: 2))
       _ = try await service.storeSet.all()
+      let entity: EntityEntity = try await service._Set["a"]._Operation(parameter: "b")
+      _ = try await service._Set[entity].fields.all()
     }
     _ = calls
   }

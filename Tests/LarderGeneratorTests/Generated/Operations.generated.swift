@@ -39,6 +39,16 @@ extension ODataEntitySet where Entity == Company {
   }
 }
 
+extension ODataEntityReference where Entity == EntityEntity {
+  /// Calls the action `Shop._`.
+  @discardableResult
+  func _Operation(parameter: ValueDefinition) async throws -> EntityEntity {
+    var odataList = ODataPropertyList()
+    odataList.set("_", parameter)
+    return try ODataCall.required(await self.odataCall("Shop._").action(EntityEntity.self, odataList))
+  }
+}
+
 extension ODataEntityReference where Entity == Order {
   /// Calls the action `Shop.Ship`.
   func ship() async throws {

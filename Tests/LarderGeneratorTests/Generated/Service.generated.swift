@@ -19,6 +19,9 @@ struct Service: Sendable {
   /// The entity set `Parties`.
   var parties: ODataEntitySet<Party> { .init(self.store, ODataQuery<Party>("Parties")) }
 
+  /// The entity set `_`.
+  var _Set: ODataEntitySet<EntityEntity> { .init(self.store, ODataQuery<EntityEntity>("_")) }
+
   /// The entity set `Store`.
   var storeSet: ODataEntitySet<Item> { .init(self.store, ODataQuery<Item>("Store")) }
 
