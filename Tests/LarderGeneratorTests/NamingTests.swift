@@ -30,7 +30,7 @@ struct NamingTests {
 
   @Test("keywords are declared in backticks, and names that Swift uses are replaced")
   func keywords() {
-    #expect(SwiftIdentifier.declared("in") == "`in`")
+    #expect(SwiftIdentifier.declared("in") == "`in`" && SwiftIdentifier.declared("await") == "`await`")
     #expect(SwiftIdentifier.declared("order") == "order")
     #expect(NameTable.property("Self") == ["selfProperty"])
     #expect(NameTable.property("HashValue") == ["hashValueProperty"])

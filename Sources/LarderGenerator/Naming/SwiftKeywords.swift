@@ -2,7 +2,8 @@
 enum SwiftKeywords {
   /// Words that a declaration writes in backticks.
   static let all: Set = [
-    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
+    "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
+    "else",
     "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "inout",
     "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat",
     "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
@@ -21,7 +22,7 @@ enum SwiftKeywords {
   static let services: Set = ["self", "init", "store", "_"]
 
   /// Names that a parameter would hide in the body of a method.
-  static let parameters: Set = services.union(["await", "odataCall", "odataList"])
+  static let parameters: Set = services.union(["odataCall", "odataList"])
 
   /// Methods and properties that entity sets, entities and services of typed stores have.
   static let methods: Set = [
