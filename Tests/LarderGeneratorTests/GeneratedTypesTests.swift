@@ -66,6 +66,24 @@ struct GeneratedTypesTests {
     #expect(etag(Item(idProperty: UUID(), line: 1, orderID: 7)) == nil)
   }
 
+  @Test("a base type without the key has the members of its derived types, also complex ones that contain themselves")
+  func hierarchies() throws {
+    let json = ##"""
+      {"@odata.type": "#Shop.Reply", "@odata.etag": "1", "ID": 4, "Text": "x",
+       "Shape": {"@odata.type": "#Shop.Circle", "Name": "c", "Radius": 1.5, "Outer": {"Name": "o"}}}
+      """##
+    let document = try decode(Document.self, json)
+    #expect(document.idProperty == 4 && document.shape.name == "c" && document.shape.outer?.name == "o")
+    let letter = try #require(document.as(Letter.self))
+    #expect(letter.id == 4 && letter.odataState.etag == "1" && letter.as(Reply.self)?.text == "x")
+    let circle = try #require(document.shape.as(Circle.self))
+    #expect(circle.radius == 1.5 && circle.outer?.name == "o")
+    #expect(document.shape.odataValue == circle.odataValue)
+    #expect(try decode(Document.self, String(decoding: JSONEncoder().encode(document), as: UTF8.self)) == document)
+    #expect(Letter.Update(shape: document.shape).odataProperties.map(\.value) == [circle.odataValue])
+    #expect(try decode(Shape.self, #"{"Name": "s"}"#).odataDerived == nil)
+  }
+
   @Test("encoded values decode as equal values")
   func encoding() throws {
     let order = try decode(Order.self, json)

@@ -73,6 +73,12 @@ let shop = """
   </EntityType>
   <EntityType Name="Company" BaseType="Shop.Party"><Property Name="Employees" Type="Edm.Int64"/></EntityType>
   <EntityType Name="Bank" BaseType="Shop.Company" OpenType="true"/>
+  <EntityType Name="Document" Abstract="true"><Property Name="ID" Type="Edm.Int32"/>
+    <Property Name="Shape" Type="Shop.Shape" Nullable="false"/></EntityType>
+  <EntityType Name="Letter" BaseType="Shop.Document"><Key><PropertyRef Name="ID"/></Key></EntityType>
+  <EntityType Name="Reply" BaseType="Shop.Letter"><Property Name="Text" Type="Edm.String"/></EntityType>
+  <ComplexType Name="Shape"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
+  <ComplexType Name="Circle" BaseType="Shop.Shape"><Property Name="Radius" Type="Edm.Double" Nullable="false"/></ComplexType>
   <EntityType Name="Entity">
     <Key><PropertyRef Name="Value"/></Key>
     <Property Name="Value" Type="Shop.Value" Nullable="false"/>
