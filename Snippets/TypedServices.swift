@@ -198,7 +198,7 @@ extension ODataEntityReference where Entity == Order {
   func approve(comment: String? = nil) async throws {
     var odataList = ODataPropertyList()
     odataList.setIfGiven("comment", comment)
-    try await odataCall("Orders.Approve").action(odataList)
+    try await self.odataCall("Orders.Approve").action(odataList)
   }
 }
 
@@ -381,5 +381,5 @@ struct Shop: Sendable {
   init(_ store: any ODataStore) { self.store = store }
 
   /// The entity set `Orders`.
-  var orders: ODataEntitySet<Order> { .init(store, ODataQuery<Order>("Orders")) }
+  var orders: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>("Orders")) }
 }

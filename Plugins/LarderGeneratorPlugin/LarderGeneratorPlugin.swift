@@ -15,7 +15,7 @@ struct LarderGeneratorPlugin: BuildToolPlugin {
     }
     return try configurations.map { configuration in
       let document = try document(of: configuration)
-      let name = document.deletingPathExtension().lastPathComponent
+      let name = name(of: configuration, document, in: target)
       let folder = context.pluginWorkDirectoryURL
       return .buildCommand(
         displayName: "Generating Swift types from \(document.lastPathComponent)", executable: tool.url,
@@ -23,6 +23,14 @@ struct LarderGeneratorPlugin: BuildToolPlugin {
         inputFiles: [configuration, document],
         outputFiles: (1...8).map { folder.appending(path: "\(name)-\($0).generated.swift") })
     }
+  }
+
+  /// The beginning of the names of generated files: target, folder of the configuration, document. Two configurations can
+  /// have documents of the same name.
+  private func name(of configuration: URL, _ document: URL, in target: any SourceModuleTarget) -> String {
+    let folder = configuration.deletingLastPathComponent().standardizedFileURL.pathComponents
+    let inner = folder.dropFirst(target.directoryURL.standardizedFileURL.pathComponents.count)
+    return ([target.name] + inner + [document.deletingPathExtension().lastPathComponent]).joined(separator: "+")
   }
 
   private func configurations(in folder: URL) -> [URL] {
@@ -38,6 +46,7 @@ struct LarderGeneratorPlugin: BuildToolPlugin {
     do { content = try JSONDecoder().decode(Content.self, from: Data(contentsOf: configuration)) } catch {
       throw PluginError(description: "\(configuration.path): 'metadata', the path of the document, cannot be read")
     }
+    guard !content.metadata.hasPrefix("/") else { return URL(filePath: content.metadata) }
     return configuration.deletingLastPathComponent().appending(path: content.metadata)
   }
 }

@@ -31,6 +31,7 @@ struct LarderMetadataPlugin: CommandPlugin {
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
     return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.lastPathComponent == "larder-generate.json" }.map {
       let content = try JSONDecoder().decode(Content.self, from: Data(contentsOf: $0))
+      guard !content.metadata.hasPrefix("/") else { return URL(filePath: content.metadata) }
       return $0.deletingLastPathComponent().appending(path: content.metadata)
     }
   }

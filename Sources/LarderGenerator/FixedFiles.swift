@@ -17,7 +17,7 @@ extension GeneratedFiles {
       parts[Int(hash % UInt64(GeneratedFiles.fixedCount))].append(file)
     }
     return zip(GeneratedFiles.fixedNames(name), parts).map { name, files in
-      GeneratedFile(name: name, text: files.map(\.text).joined(separator: "\n"))
+      GeneratedFile(name: name, text: FileHeader.joined(files.map(\.text)))
     }
   }
 }

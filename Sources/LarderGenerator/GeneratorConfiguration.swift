@@ -12,7 +12,7 @@
 package struct GeneratorConfiguration: Sendable {
   /// The name of the file.
   package static let fileName = "larder-generate.json"
-  /// The path of the metadata document, relative to the file.
+  /// The path of the metadata document, absolute or relative to the file.
   package let metadata: String
   /// What is generated.
   package let options: GeneratorOptions
@@ -37,7 +37,8 @@ package struct GeneratorConfiguration: Sendable {
     } catch DecodingError.keyNotFound(let key, _) {
       throw .invalidConfiguration("'\(key.stringValue)' is missing")
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
-      throw .invalidConfiguration("'\(context.codingPath.first?.stringValue ?? "")' has another type")
+      let name = context.codingPath.first?.stringValue
+      throw .invalidConfiguration(name.map { "'\($0)' has another type" } ?? "it is not a JSON object")
     } catch {
       throw .invalidConfiguration("it is not JSON")
     }
@@ -45,6 +46,7 @@ package struct GeneratorConfiguration: Sendable {
     guard let level = GeneratorOptions.Access(rawValue: access) else {
       throw .invalidConfiguration("'access' must be public, package or internal")
     }
+    guard !content.metadata.isEmpty else { throw .invalidConfiguration("'metadata' is empty") }
     metadata = content.metadata
     options = GeneratorOptions(
       access: level, prefix: content.prefix ?? "", only: (content.only ?? []).map(NamePattern.init),

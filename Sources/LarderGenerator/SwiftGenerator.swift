@@ -19,16 +19,21 @@ package enum SwiftGenerator {
       let usesFoundation = structure.members.contains {
         ["Data", "UUID"].contains(definitions[$0.type] ?? $0.type)
       }
-      files.add(structure.name, StructureWriter.write(structure, access: access), usesFoundation: usesFoundation)
+      // The compiler counts no conformances of package types.
+      let isEmpty = structure.isEntity && structure.key.isEmpty && structure.members.isEmpty
+      files.add(
+        structure.name, StructureWriter.write(structure, access: access), usesFoundation: usesFoundation,
+        exposesModule: access == .public || !isEmpty)
     }
     for enumeration in plan.enumerations {
-      files.add(enumeration.name, OtherWriters.write(enumeration, access: access))
+      files.add(
+        enumeration.name, OtherWriters.write(enumeration, access: access), exposesModule: access == .public)
     }
     if !plan.definitions.isEmpty {
       let usesFoundation = plan.definitions.contains { ["Data", "UUID"].contains($0.type) }
       files.add(
         options.prefix + "TypeDefinitions", OtherWriters.write(plan.definitions, access: access),
-        usesFoundation: usesFoundation)
+        usesFoundation: usesFoundation, exposesModule: plan.definitions.contains { $0.type.hasPrefix("OData") })
     }
     func usesFoundation(_ operations: [OperationPlan]) -> Bool {
       let used = operations.flatMap { $0.parameters.map(\.type) + [$0.result ?? ""] }.map { type in
@@ -59,11 +64,17 @@ private struct FileList {
 
   init(_ options: GeneratorOptions) { self.options = options }
 
-  mutating func add(_ name: String, _ content: String, usesFoundation: Bool = false, module: String = "LarderOData") {
+  /// Adds a file. `exposesModule`: whether its declarations have types of the module; else the compiler warns of an
+  /// import with an access level.
+  mutating func add(
+    _ name: String, _ content: String, usesFoundation: Bool = false, module: String = "LarderOData",
+    exposesModule: Bool = true
+  ) {
     let lowercased = name.lowercased()
     let taken = names.take([lowercased])
     let fileName = name + taken.dropFirst(lowercased.count) + FileHeader.fileEnding
-    let imports = FileHeader.imports(options.access, usesFoundation: usesFoundation, module: module)
+    let imports = FileHeader.imports(
+      options.access, usesFoundation: usesFoundation, module: module, exposesModule: exposesModule)
     files.append(GeneratedFile(name: fileName, text: FileHeader.text(options) + imports + content))
   }
 }

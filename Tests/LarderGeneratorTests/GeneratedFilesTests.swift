@@ -38,7 +38,9 @@ struct GeneratedFilesTests {
         "Shop.A: media", "Shop.A: keyPath", "Shop.A/G: geometry", "Shop.A/U: abstractType", "Shop.A/X: unknownType",
       ])
     let text = try #require(other.files.first { $0.name.hasPrefix("A.") }?.text)
-    #expect(!text.contains("ODataKeyed") && !text.contains("var g:") && !text.contains("let u:"))
+    #expect(
+      !text.contains("ODataVersioned") && !text.contains("odataState") && !text.contains("var g:")
+        && !text.contains("let u:"))
   }
 
   @Test("the access level and the prefix apply to every type")
@@ -53,12 +55,53 @@ struct GeneratedFilesTests {
     #expect(files.keys.allSatisfy { $0.hasPrefix("My") })
   }
 
+  @Test("imports have an access level where declarations have types of the module: the compiler warns of others")
+  func imports() throws {
+    let files = try generate(try model(shop)) { $0.access = .package }
+    for name in ["Order", "Address", "Service", "Operations", "TypeDefinitions"] {
+      #expect(files[name]?.contains("\npackage import Larder") == true, "\(name)")
+    }
+    #expect(files["Order"]?.contains("  package import FoundationEssentials\n") == true)
+    #expect(files["Status"]?.contains("\ninternal import LarderOData\n") == true)
+    let texts = try model(#"<TypeDefinition Name="Text" UnderlyingType="Edm.String"/><EntityType Name="Bare"/>"#)
+    for (name, text) in try generate(texts, { $0.access = .package }) {
+      #expect(text.contains("\ninternal import LarderOData\n"), "\(name)")
+    }
+    let published = try generate(texts) { $0.access = .public }
+    #expect(published["TypeDefinitions"]?.contains("\ninternal import LarderOData\n") == true)
+    #expect(published["Bare"]?.contains("\npublic import LarderOData\n") == true)
+  }
+
+  @Test("a fixed set has the same files for each model; a type stays in its file, and no import has two access levels")
+  func fixed() throws {
+    let small = try generateAll(try model(shop)) { ($0.only, $0.access) = ([NamePattern("Parties")], .package) }
+    let all = try generateAll(try model(shop)) { $0.access = .package }
+    let (first, second) = (small.fixed("shop"), all.fixed("shop"))
+    #expect(first.map(\.name) == (1...8).map { "shop-\($0).generated.swift" })
+    #expect(second.map(\.name) == first.map(\.name) && first.map(\.name) == GeneratedFiles.fixedNames("shop"))
+    for (few, many) in zip(first, second) where few.text.contains("struct Party:") {
+      #expect(many.text.contains("struct Party:"))
+    }
+    let whole = second.map(\.text).joined()
+    for file in all.files {
+      let declaration = try #require(
+        file.text.split(separator: "\n").first {
+          $0.hasPrefix("package struct") || $0.hasPrefix("package typealias") || $0.hasPrefix("extension")
+        })
+      #expect(whole.contains(declaration), "\(file.name)")
+    }
+    let mixed = FileHeader.joined(["a\ninternal import LarderOData\n", "b\npackage import LarderOData\n"])
+    #expect(mixed == "a\n\nb\npackage import LarderOData\n")
+    let plain = FileHeader.joined(["a\ninternal import LarderOData\n", "b\npackage import LarderService\n"])
+    #expect(plain.contains("\ninternal import LarderOData\n"))
+  }
+
   @Test("only the selected types are generated, with what they refer to")
   func only() throws {
     let files = try generate(try model(shop)) { $0.only = [NamePattern("Parties")] }
-    #expect(files.keys.sorted() == ["Party", "Service"])
+    #expect(files.keys.sorted() == ["Operations", "Party", "Service"])
     let derived = try generate(try model(shop)) { $0.only = [NamePattern("Shop.Bank")] }
-    #expect(derived.keys.sorted() == ["Bank", "Company", "Party", "Service"])
+    #expect(derived.keys.sorted() == ["Bank", "Company", "Operations", "Party", "Service"])
     let all = try generate(try model(shop)) { $0.only = [NamePattern("Item")] }
     #expect(all["Order"] != nil && all["Status"] != nil && all["Company"] == nil)
   }
@@ -69,6 +112,19 @@ struct GeneratedFilesTests {
     #expect(files["Item"] == nil && files["Status"] == nil)
     let order = try #require(files["Order"])
     #expect(!order.contains("items") && !order.contains("status") && order.contains("predecessor"))
+  }
+
+  @Test("values of derived types that are left out are read as their nearest base type that is generated")
+  func exceptDerived() throws {
+    let types = """
+      <EntityType Name="A"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        </EntityType><EntityType Name="B" BaseType="Shop.A"/><EntityType Name="C" BaseType="Shop.B"/>
+      <EntityType Name="D" BaseType="Shop.C"/><EntityType Name="E" BaseType="Shop.C"/>
+      """
+    let files = try generate(try model(types)) { $0.except = [NamePattern("B"), NamePattern("D"), NamePattern("E")] }
+    #expect(files["A"]?.contains(##"case "#Shop.C", "#Shop.D", "#Shop.E":"##) == true)
+    #expect(files["A"]?.contains("#Shop.B") == false)
+    #expect(files["C"]?.contains("ODataBaseType") == false)
   }
 
   @Test("a pattern without a match, a prefix that is no name and an empty selection are errors")
@@ -110,8 +166,31 @@ struct GeneratedFilesTests {
     #expect(parts[0].components(separatedBy: "struct Create")[1].contains("count: Int64?"))
     #expect(!parts[0].components(separatedBy: "struct Create")[1].contains("time: ODataDuration?"))
     #expect(parts[1].contains("time: ODataDuration??") && !parts[1].contains("count"))
-    let set = "var order: ODataEntitySet<Order> { .init(store, ODataQuery<Order>(\"A_Order\")) }"
+    let set = "var order: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>(\"A_Order\")) }"
     #expect(files["C"]?.contains(set) == true)
+  }
+
+  @Test("V2: properties that an association repeats are not required in a creation")
+  func foreignKeys() throws {
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+        <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>
+          <NavigationProperty Name="Items" Relationship="S.A" FromRole="order" ToRole="item"/></EntityType>
+        <EntityType Name="Item"><Key><PropertyRef Name="Line"/></Key>
+          <Property Name="Line" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="OrderID" Type="Edm.String" Nullable="false"/>
+          <Property Name="Product" Type="Edm.String" Nullable="false"/></EntityType>
+        <Association Name="A"><End Role="order" Type="S.Order" Multiplicity="1"/>
+          <End Role="item" Type="S.Item" Multiplicity="*"/>
+          <ReferentialConstraint><Principal Role="order"><PropertyRef Name="ID"/></Principal>
+            <Dependent Role="item"><PropertyRef Name="OrderID"/></Dependent></ReferentialConstraint></Association>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let create = try #require(try generate(model)["Item"]?.components(separatedBy: "struct Create").last)
+    #expect(create.contains("orderID: String? = nil") && create.contains("product: String\n"))
   }
 
   @Test("names that only differ in case get files that a disk that ignores case tells apart")

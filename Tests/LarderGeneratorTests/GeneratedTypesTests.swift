@@ -1,5 +1,6 @@
 import Foundation
 import LarderOData
+import LarderService
 import Testing
 
 /// The types in `Generated`, which the generator wrote.
@@ -13,7 +14,7 @@ struct GeneratedTypesTests {
     {"ID": 7, "Due": "2026-11-27T08:30:00.123456789+05:30", "Total": "12345678901234567890.0123456789", "Note": null,
      "Customer": "ACME", "Status": "Delayed", "Tags": ["a", "b"], "Options": "Gift,Later", "in": "AQI=",
      "ShipTo": {"City": "Bonn", "Former": {"City": "Ulm", "Former": null}},
-     "Items": [{"ID": "01234567-89AB-CDEF-0123-456789ABCDEF", "Line": 1, "Order": {"ID": 7, "Total": 1.5,
+     "Items": [{"ID": "01234567-89AB-CDEF-0123-456789ABCDEF", "Line": 1, "OrderID": 7, "Order": {"ID": 7, "Total": 1.5,
        "Customer": "ACME", "Status": "Open", "Tags": []}}],
      "_Customer": {"@odata.type": "#Shop.Bank", "Code": "B1", "Employees": 9007199254740993}}
     """##
@@ -42,6 +43,45 @@ struct GeneratedTypesTests {
     #expect(party.as(Company.self)?.employees == 9_007_199_254_740_993)
     #expect(party.as(Bank.self)?.code == "B1")
     #expect(party.as(Order.self) == nil)
+  }
+
+  @Test("a value of a derived type is decoded once, and not again for each of its base types")
+  func singleDecoding() throws {
+    let decoder = CountingDecoder(["@odata.type": "#Shop.Bank", "Code": "B1"])
+    let party = try Party(from: decoder)
+    #expect(party.code == "B1" && party.as(Company.self)?.code == "B1" && party.as(Bank.self)?.code == "B1")
+    #expect(decoder.counts["Code"] == 1)
+  }
+
+  @Test("an entity of each type with a key knows the version that was read, also as its base type")
+  func versions() throws {
+    let json = ##"{"@odata.type": "#Shop.Bank", "@odata.etag": "W/\"7\"", "Code": "B1"}"##
+    let party = try decode(Party.self, json)
+    func etag(_ entity: some ODataVersioned) -> String? { entity.odataState.etag }
+    #expect(etag(party) == "W/\"7\"")
+    #expect(party.as(Company.self).map(etag) == "W/\"7\"" && party.as(Bank.self).map(etag) == "W/\"7\"")
+    #expect(etag(try decode(Party.self, ##"{"@odata.etag": "a", "Code": "P1"}"##)) == "a")
+    let copy = try decode(Party.self, String(decoding: JSONEncoder().encode(party), as: UTF8.self))
+    #expect(etag(copy) == "W/\"7\"" && copy == party)
+    #expect(etag(Item(idProperty: UUID(), line: 1, orderID: 7)) == nil)
+  }
+
+  @Test("a base type without the key has the members of its derived types, also complex ones that contain themselves")
+  func hierarchies() throws {
+    let json = ##"""
+      {"@odata.type": "#Shop.Reply", "@odata.etag": "1", "ID": 4, "Text": "x",
+       "Shape": {"@odata.type": "#Shop.Circle", "Name": "c", "Radius": 1.5, "Outer": {"Name": "o"}}}
+      """##
+    let document = try decode(Document.self, json)
+    #expect(document.idProperty == 4 && document.shape.name == "c" && document.shape.outer?.name == "o")
+    let letter = try #require(document.as(Letter.self))
+    #expect(letter.id == 4 && letter.odataState.etag == "1" && letter.as(Reply.self)?.text == "x")
+    let circle = try #require(document.shape.as(Circle.self))
+    #expect(circle.radius == 1.5 && circle.outer?.name == "o")
+    #expect(document.shape.odataValue == circle.odataValue)
+    #expect(try decode(Document.self, String(decoding: JSONEncoder().encode(document), as: UTF8.self)) == document)
+    #expect(Letter.Update(shape: document.shape).odataProperties.map(\.value) == [circle.odataValue])
+    #expect(try decode(Shape.self, #"{"Name": "s"}"#).odataDerived == nil)
   }
 
   @Test("encoded values decode as equal values")
@@ -94,6 +134,20 @@ struct GeneratedTypesTests {
     _ = (filtered, sorted, isAllowed)
   }
 
+  @Test("navigation properties that the service restricts can be expanded")
+  func restrictedNavigation() throws {
+    let query = ODataQuery<Order>("Orders").expand(\.items).expand(\.predecessor)
+    #expect(try query.text() == "Orders?$expand=Items,Predecessor")
+  }
+
+  @Test("navigation properties that are named like a member of the typed stores can be followed")
+  func followedNavigation() {
+    func path(_ item: ODataEntityReference<Item>) -> ODataEntityReference<Order> { item.toQuery.predecessor }
+    let field = Item.Fields().toQuery
+    #expect(ODataQuery<Item>("Items").expand { $0.toQuery }.expand(\.order).options.expand.count == 2)
+    _ = (path, field)
+  }
+
   @Test("a creation has the properties that are given")
   func creation() {
     let create = Order.Create(note: "x", customer: "ACME", shipTo: Address(city: "Bonn"), tags: ["a"])
@@ -103,6 +157,13 @@ struct GeneratedTypesTests {
       create.odataProperties[2].value
         == .complex(ODataComplexValue(properties: [.init("City", .string("Bonn")), .init("Former", .null)])))
     #expect(create.odataProperties[3].value == .collection([.string("a")]))
+  }
+
+  @Test("a creation does not need foreign keys: a deep insert sets them")
+  func deepInsert() {
+    let create = Order.Create(customer: "ACME", items: [Item.Create(line: 1)])
+    #expect(create.odataLinks.map(\.name) == ["Items"])
+    #expect(Item.Create(line: 1, orderID: 7).odataProperties.map(\.name) == ["Line", "OrderID"])
   }
 
   @Test("an update tells null from unchanged, and has no computed, immutable or key property")
@@ -117,5 +178,48 @@ struct GeneratedTypesTests {
           .init("Note", .string("x")), .init("Status", .enumeration("Delayed")),
           .init("Options", .enumeration("Gift,Fast")),
         ])
+  }
+}
+
+/// Counts how often the strings of an object are decoded.
+private final class CountingDecoder: Decoder {
+  let values: [String: String]
+  var counts: [String: Int] = [:]
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init(_ values: [String: String]) { self.values = values }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(Container<Key>(decoder: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw unsupported }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw unsupported }
+
+  var unsupported: DecodingError {
+    DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "only an object with strings"))
+  }
+
+  private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: CountingDecoder
+    let codingPath: [any CodingKey] = []
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { decoder.values[key.stringValue] != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+      decoder.counts[key.stringValue, default: 0] += 1
+      guard let value = decoder.values[key.stringValue] as? Value else { throw decoder.unsupported }
+      return value
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+      keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> { throw decoder.unsupported }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw decoder.unsupported }
+    func superDecoder() throws -> any Decoder { throw decoder.unsupported }
+    func superDecoder(forKey key: Key) throws -> any Decoder { throw decoder.unsupported }
   }
 }

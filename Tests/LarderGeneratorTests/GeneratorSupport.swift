@@ -30,8 +30,8 @@ func generateAll(
   return try SwiftGenerator.generate(model, options: options)
 }
 
-/// A small shop: keys, navigation, a hierarchy, complex values, enumerations, a type definition, annotations. The files
-/// in `Generated` are generated from it.
+/// A small shop: keys, navigation, a hierarchy, complex values, enumerations, a type definition, annotations, and names
+/// that generated code uses itself. The files in `Generated` are generated from it.
 let shop = """
   <EntityType Name="Order">
     <Key><PropertyRef Name="ID"/></Key>
@@ -60,14 +60,36 @@ let shop = """
     <Key><PropertyRef Name="ID"/><PropertyRef Name="Line"/></Key>
     <Property Name="ID" Type="Edm.Guid"/>
     <Property Name="Line" Type="Edm.Int16"/>
-    <NavigationProperty Name="Order" Type="Shop.Order" Nullable="false"/>
+    <Property Name="OrderID" Type="Edm.Int32" Nullable="false"/>
+    <NavigationProperty Name="Order" Type="Shop.Order" Nullable="false">
+      <ReferentialConstraint Property="OrderID" ReferencedProperty="ID"/>
+    </NavigationProperty>
+    <NavigationProperty Name="Query" Type="Shop.Order"/>
   </EntityType>
   <EntityType Name="Party" Abstract="true">
     <Key><PropertyRef Name="Code"/></Key>
     <Property Name="Code" Type="Edm.String" Nullable="false"/>
+    <NavigationProperty Name="Parent" Type="Shop.Party"/>
   </EntityType>
   <EntityType Name="Company" BaseType="Shop.Party"><Property Name="Employees" Type="Edm.Int64"/></EntityType>
   <EntityType Name="Bank" BaseType="Shop.Company" OpenType="true"/>
+  <EntityType Name="Document" Abstract="true"><Property Name="ID" Type="Edm.Int32"/>
+    <Property Name="Shape" Type="Shop.Shape" Nullable="false"/></EntityType>
+  <EntityType Name="Letter" BaseType="Shop.Document"><Key><PropertyRef Name="ID"/></Key></EntityType>
+  <EntityType Name="Reply" BaseType="Shop.Letter"><Property Name="Text" Type="Edm.String"/></EntityType>
+  <ComplexType Name="Shape"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
+  <ComplexType Name="Circle" BaseType="Shop.Shape"><Property Name="Radius" Type="Edm.Double" Nullable="false"/></ComplexType>
+  <EntityType Name="Entity">
+    <Key><PropertyRef Name="Value"/></Key>
+    <Property Name="Value" Type="Shop.Value" Nullable="false"/>
+    <Property Name="Key" Type="Shop.Key"/>
+    <Property Name="Element" Type="Collection(Shop.Element)"/>
+    <Property Name="_" Type="Edm.String"/>
+    <NavigationProperty Name="Fields" Type="Collection(Shop.Entity)"/>
+  </EntityType>
+  <ComplexType Name="Key"><Property Name="Update" Type="Shop.Key"/></ComplexType>
+  <EnumType Name="Element"><Member Name="Self"/><Member Name="_"/></EnumType>
+  <TypeDefinition Name="Value" UnderlyingType="Edm.String"/>
   <ComplexType Name="Address">
     <Property Name="City" Type="Edm.String"/>
     <Property Name="Former" Type="Shop.Address"/>
@@ -76,19 +98,38 @@ let shop = """
   <EnumType Name="Options" IsFlags="true"><Member Name="Gift" Value="1"/><Member Name="Fast" Value="2"/></EnumType>
   <TypeDefinition Name="Money" UnderlyingType="Edm.Decimal"/>
   <Action Name="Ship" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <Action Name="_" IsBound="true">
+    <Parameter Name="it" Type="Shop.Entity"/><Parameter Name="_" Type="Shop.Value" Nullable="false"/>
+    <ReturnType Type="Shop.Entity" Nullable="false"/>
+  </Action>
+  <Action Name="Items" IsBound="true"><Parameter Name="order" Type="Shop.Order"/></Action>
+  <Action Name="Rate" IsBound="true">
+    <Parameter Name="party" Type="Shop.Party"/><Parameter Name="Stars" Type="Edm.Byte" Nullable="false"/>
+  </Action>
+  <Function Name="Best" IsBound="true">
+    <Parameter Name="parties" Type="Collection(Shop.Party)"/><ReturnType Type="Shop.Party" Nullable="false"/>
+  </Function>
+  <Function Name="Find">
+    <Parameter Name="Store" Type="Edm.String"/><Parameter Name="OdataList" Type="Edm.Int32" Nullable="false"/>
+    <ReturnType Type="Collection(Shop.Item)"/>
+  </Function>
   <EntityContainer Name="Service">
     <EntitySet Name="Orders" EntityType="Shop.Order">
       <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record>
-        <PropertyValue Property="NonFilterableProperties"><Collection><PropertyPath>Note</PropertyPath></Collection>
-        </PropertyValue></Record></Annotation>
+        <PropertyValue Property="NonFilterableProperties"><Collection><PropertyPath>Note</PropertyPath>
+        <PropertyPath>Items</PropertyPath></Collection></PropertyValue></Record></Annotation>
       <Annotation Term="Org.OData.Capabilities.V1.SortRestrictions"><Record>
         <PropertyValue Property="NonSortableProperties"><Collection><PropertyPath>Note</PropertyPath>
-        <PropertyPath>Due</PropertyPath></Collection></PropertyValue></Record></Annotation>
+        <PropertyPath>Due</PropertyPath><PropertyPath>Predecessor</PropertyPath></Collection></PropertyValue></Record></Annotation>
     </EntitySet>
     <EntitySet Name="Parties" EntityType="Shop.Party">
       <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
         <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
     </EntitySet>
+    <EntitySet Name="_" EntityType="Shop.Entity"/>
+    <EntitySet Name="Store" EntityType="Shop.Item"/>
+    <FunctionImport Name="Find" Function="Shop.Find"/>
+    <FunctionImport Name="orders" Function="Shop.Find"/>
     <Singleton Name="Me" Type="Shop.Company"/>
   </EntityContainer>
   """

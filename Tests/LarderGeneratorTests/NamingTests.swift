@@ -1,3 +1,5 @@
+import Foundation
+import LarderTestSupport
 import Testing
 
 @testable import LarderGenerator
@@ -28,13 +30,39 @@ struct NamingTests {
 
   @Test("keywords are declared in backticks, and names that Swift uses are replaced")
   func keywords() {
-    #expect(SwiftIdentifier.declared("in") == "`in`")
+    #expect(SwiftIdentifier.declared("in") == "`in`" && SwiftIdentifier.declared("await") == "`await`")
     #expect(SwiftIdentifier.declared("order") == "order")
     #expect(NameTable.property("Self") == ["selfProperty"])
     #expect(NameTable.property("HashValue") == ["hashValueProperty"])
     #expect(NameTable.property("Path") == ["pathProperty"])
     #expect(NameTable.property("In") == ["in"])
     #expect(NameTable.enumerationMember("None") == ["noneMember"])
+    #expect(NameTable.property("_") == ["_Property"] && NameTable.enumerationMember("_") == ["_Member"])
+  }
+
+  @Test("sets and parameters do not have the names that generated services use")
+  func services() {
+    #expect(NameTable.set("Store") == ["storeSet", "storeSet"])
+    #expect(NameTable.set("A_Store") == ["storeSet", "aStore"])
+    #expect(NameTable.parameter("Store") == ["storeParameter"])
+    #expect(NameTable.parameter("odata_list") == ["odataListParameter"])
+    #expect(NameTable.parameter("_") == ["parameter"])
+    #expect(NameTable.parameter("In") == ["in"])
+  }
+
+  @Test("navigation properties do not have the names of members that typed stores have")
+  func navigation() throws {
+    #expect(NameTable.navigation("Query") == ["toQuery"])
+    #expect(NameTable.navigation("options") == ["toOptions"])
+    #expect(NameTable.navigation("Items") == ["items", "toItems"])
+    for file in [
+      "Sources/LarderService/Typed/ODataEntitySet.swift", "Sources/LarderService/Typed/ODataEntityReference.swift",
+    ] {
+      let text = try String(contentsOf: PackageRoot.folder.appending(path: file), encoding: .utf8)
+      let names = text.matches(of: /public (?:private\(set\) )?(?:func|var|let) (\w+)/).map { String($0.1) }
+      #expect(names.count > 5)
+      for name in names { #expect(SwiftKeywords.methods.contains(name), "\(name) hides navigation properties") }
+    }
   }
 
   @Test("members with one Swift name are told apart, and the one with that very name keeps it")
@@ -72,6 +100,20 @@ struct NamingTests {
       #expect(names["shop.Missing"] == nil)
     }
     #expect(TypeNames(declarations, prefix: "My")["shop.Set"] == "MySet")
+  }
+
+  @Test(
+    "types do not have the names of those that generated code uses or contains",
+    arguments: [
+      "AllCases", "Any", "Array", "Bool", "Codable", "CodingKey", "CodingKeys", "Create", "Data", "Decoder", "Double",
+      "Element", "Encoder", "Entity", "Error", "Fields", "Float", "Hashable", "ID", "Identifiable", "Int16", "Int32",
+      "Int64", "Int8", "Key", "Navigation", "Never", "Optional", "Protocol", "RawRepresentable", "RawValue", "Result",
+      "Self", "Sendable", "String", "Type", "UInt8", "UUID", "Unfilterable", "Unsortable", "Update", "Value", "Void",
+      "_",
+    ])
+  func reservedTypes(name: String) {
+    let names = TypeNames([.init(namespace: "shop", name: name, suffix: "Entity")], prefix: "")
+    #expect(names["shop." + name] == name + "Entity")
   }
 
   @Test(

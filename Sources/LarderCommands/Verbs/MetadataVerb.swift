@@ -1,14 +1,7 @@
-internal import LarderGenerator
 internal import LarderHTTP
 internal import LarderOData
 internal import LarderODataXML
 internal import LarderService
-
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
 
 extension CommandSyntax {
   /// `larder metadata URL` and `larder metadata --file F`.
@@ -17,8 +10,8 @@ extension CommandSyntax {
     discussion: [
       "URL is the service's root or its $metadata document. CSDL XML of OData V1 to 4.01 and CSDL JSON are read.",
       "* marks properties of the key, > marks navigation properties.",
-      "With --update the document is saved in FILE instead, and what changes for generated code is listed. Nothing is "
-        + "saved if the response is not metadata.",
+      "With --update the document is saved in FILE instead, and what changes for generated code is listed: for the types "
+        + "that a larder-generate.json beside FILE selects, or for all. Nothing is saved if the response is not metadata.",
     ],
     examples: [
       "larder metadata https://host/service/", "larder metadata --file metadata.xml --json",
@@ -29,11 +22,15 @@ extension CommandSyntax {
   ) { arguments, context in
     let model: EdmModel
     let updated = arguments[OptionSyntax.updatedDocument]
+    for option in [OptionSyntax.json, .annotations] where updated != nil && arguments.has(option) {
+      throw arguments.usage("\(option.name) cannot be combined with --update")
+    }
     switch (arguments[OperandSyntax.serviceURL], arguments[OptionSyntax.metadataInput]) {
     case (let url?, nil):
       let document = try await readDocument(at: url, arguments, context)
       if let updated {
-        try update(context.path(updated), to: document, context)
+        let update = MetadataUpdate(path: context.path(updated))
+        for line in try update.replace(by: document.bytes, document.model, context) { try context.output.line(line) }
         return .done
       }
       model = document.model
@@ -53,23 +50,6 @@ extension CommandSyntax {
   }
 
   private typealias Document = (model: EdmModel, bytes: [UInt8])
-
-  /// Replaces a saved document, and lists what changes for generated code.
-  private static func update(_ path: String, to document: Document, _ context: CommandContext) throws {
-    let former = FileManager.default.contents(atPath: path).map { Array($0) }
-    guard former != document.bytes else { return try context.output.line("\(path) is up to date") }
-    var output = try OutputFile.create(path)
-    try output.write(document.bytes)
-    try output.finish()
-    guard let former else { return try context.output.line("\(path) is new") }
-    guard let old = try? EdmModel.read(former) else {
-      return try context.output.line("\(path) is replaced; the former document could not be read")
-    }
-    let changes = try ModelChange.changes(from: old, to: document.model, options: GeneratorOptions(documentName: ""))
-    let breaking = changes.count { $0.isBreaking }
-    try context.output.line("\(path) is replaced: \(changes.count) changes of the code, \(breaking) breaking")
-    for change in changes { try context.output.line("  " + change.description) }
-  }
 
   private static func readDocument(
     at url: String, _ arguments: ParsedArguments, _ context: CommandContext

@@ -9,62 +9,116 @@ package struct ModelChange: Sendable, Hashable {
   /// Whether code that used the declaration may no longer compile.
   package var isBreaking: Bool
 
-  /// Compares two models. The result is in the order of the declarations' names.
+  /// The patterns of options that match nothing in a model.
+  package static func unmatchedPatterns(in model: EdmModel, options: GeneratorOptions) -> [String] {
+    ModelSelection.unmatchedPatterns(in: model, options: options).map(\.text)
+  }
+
+  /// Compares two models. The result is in the order of the declarations' names. Members of a declaration that is added
+  /// or removed are not in it. A pattern that matches nothing in one of the models selects nothing there.
   package static func changes(
     from old: EdmModel, to new: EdmModel, options: GeneratorOptions
   ) throws(GeneratorError) -> [ModelChange] {
-    let (old, new) = (try declarations(of: old, options), try declarations(of: new, options))
+    let (old, new) = (try Declarations(of: old, options).all, try Declarations(of: new, options).all)
     return Set(old.keys).union(new.keys).sorted().compactMap { name in
       let (before, after) = (old[name], new[name])
-      guard before != after else { return nil }
-      // A new property is required in calls of an initializer that exists.
-      let isRequired = before == nil && after?.hasPrefix("required ") == true
-      let owner = name.split(separator: ".").dropLast().joined(separator: ".")
-      return ModelChange(
-        declaration: name, before: before, after: after,
-        isBreaking: before != nil || isRequired && old[owner] != nil)
+      guard before?.text != after?.text else { return nil }
+      let owner = before?.owner ?? after?.owner
+      let isOfOld = owner.map { old[$0] != nil } ?? true
+      let isOfNew = owner.map { new[$0] != nil } ?? true
+      guard isOfOld && isOfNew else { return nil }
+      let isBreaking: Bool
+      if before?.isRestriction ?? after?.isRestriction == true {
+        isBreaking = before == nil
+      } else {
+        // A new property is required in calls of an initializer that exists.
+        isBreaking = before != nil || after?.text.hasPrefix("required ") == true
+      }
+      return ModelChange(declaration: name, before: before?.text, after: after?.text, isBreaking: isBreaking)
+    }
+  }
+}
+
+/// The generated declarations that applications use, by their names in Swift.
+private struct Declarations {
+  struct Declaration {
+    /// The type, or what else can change.
+    var text: String
+    /// The name of the declaration that contains it.
+    var owner: String?
+    var isRestriction = false
+  }
+
+  private(set) var all: [String: Declaration] = [:]
+
+  init(of model: EdmModel, _ options: GeneratorOptions) throws(GeneratorError) {
+    let unmatched = Set(ModelSelection.unmatchedPatterns(in: model, options: options))
+    var matched = options
+    matched.only.removeAll(where: unmatched.contains)
+    matched.except.removeAll(where: unmatched.contains)
+    guard options.only.isEmpty || !matched.only.isEmpty else { return }
+    var planner: Planner
+    do throws(GeneratorError) { planner = try Planner(model, options: matched) } catch .nothingSelected { return }
+    let plan = planner.plan()
+    plan.structures.forEach { add($0) }
+    for type in plan.enumerations {
+      add(type.name, "enumeration")
+      for member in type.members { add("\(type.name).\(member.name)", "member", in: type.name) }
+    }
+    for type in plan.definitions { add(type.name, type.type) }
+    for service in plan.services {
+      add(service.name, "service")
+      for set in service.sets {
+        let kind = set.isSingleton ? "singleton of " : "entity set of "
+        add("\(service.name).\(set.name)", kind + set.type, in: service.name)
+      }
+      for operation in service.operations { add(operation, in: service.name) }
+    }
+    for operation in plan.operations {
+      switch operation.binding {
+      case .entity(let type), .entities(let type): add(operation, in: type)
+      case .service: break
+      }
     }
   }
 
-  /// The generated declarations that applications use, with their types.
-  private static func declarations(
-    of model: EdmModel, _ options: GeneratorOptions
-  ) throws(GeneratorError) -> [String: String] {
-    var planner = try Planner(model, options: options)
-    let plan = planner.plan()
-    var all: [String: String] = [:]
-    for type in plan.structures {
-      all[type.name] = type.isEntity ? "entity type" : "complex type"
-      for member in type.members {
-        let assignable = type.trackedNumber(of: member) == nil ? "" : " (assignable)"
-        all["\(type.name).\(member.name)"] = member.declaredType + assignable
-        if !member.isFilterable { all["\(type.name).\(member.name) in filters"] = "not allowed" }
-        if !member.isSortable { all["\(type.name).\(member.name) in orders"] = "not allowed" }
-      }
-      if !type.key.isEmpty {
-        all["\(type.name).Key"] = type.key.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
-      }
-      for (name, members) in [("Create", type.create), ("Update", type.update)] {
-        guard let members else { continue }
-        all["\(type.name).\(name)"] = "structure"
-        for change in members {
-          all["\(type.name).\(name).\(change.member.name)"] =
-            (change.isRequired ? "required " : "") + change.member.valueType
-        }
+  private mutating func add(_ name: String, _ text: String, in owner: String? = nil) {
+    all[name] = Declaration(text: text, owner: owner)
+  }
+
+  private mutating func add(_ type: StructurePlan) {
+    add(type.name, type.isEntity ? "entity type" : "complex type")
+    for member in type.members {
+      let name = "\(type.name).\(member.name)"
+      let assignable = type.trackedNumber(of: member) == nil ? "" : " (assignable)"
+      add(name, member.declaredType + assignable, in: type.name)
+      for (place, isAllowed) in [("filters", member.isFilterable), ("orders", member.isSortable)] where !isAllowed {
+        all["\(name) in \(place)"] = Declaration(text: "not allowed", owner: name, isRestriction: true)
       }
     }
-    for type in plan.enumerations {
-      all[type.name] = "enumeration"
-      for member in type.members { all["\(type.name).\(member.name)"] = "member" }
+    if !type.key.isEmpty {
+      add("\(type.name).Key", type.key.map { "\($0.name): \($0.type)" }.joined(separator: ", "), in: type.name)
     }
-    for type in plan.definitions { all[type.name] = type.type }
-    for service in plan.services {
-      all[service.name] = "service"
-      for set in service.sets {
-        all["\(service.name).\(set.name)"] = (set.isSingleton ? "singleton of " : "entity set of ") + set.type
+    for (name, members) in [("Create", type.create), ("Update", type.update)] {
+      guard let members else { continue }
+      let owner = "\(type.name).\(name)"
+      add(owner, "structure", in: type.name)
+      for change in members {
+        add(
+          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.member.valueType, in: owner)
       }
     }
-    return all
+  }
+
+  /// Adds a method: its name has the labels of its parameters, and overloads with the same labels are one declaration.
+  private mutating func add(_ operation: OperationPlan, in owner: String) {
+    var receiver = owner
+    if case .entities = operation.binding { receiver = "[\(owner)]" }
+    let name = "\(receiver).\(operation.name)(\(operation.parameters.map { $0.name + ":" }.joined()))"
+    let parameters = operation.parameters.map { $0.type + ($0.isOptional ? "?" : "") }.joined(separator: ", ")
+    let result = operation.result.map { $0 + (operation.isResultOptional ? "?" : "") } ?? "Void"
+    let text = "(\(parameters)) -> \(result)"
+    add(name, all[name].map { $0.text + " and " + text } ?? text, in: owner)
   }
 }
 

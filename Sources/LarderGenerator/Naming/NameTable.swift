@@ -30,10 +30,24 @@ extension NameTable {
     return SwiftKeywords.properties.contains(member) ? [member + "Property"] : [member]
   }
 
-  /// The candidates for a navigation property: beside a structural one of the same name it begins with `to`.
+  /// The candidates for a navigation property: it begins with `to` beside a structural property of the same name, and if
+  /// entity sets or entities of typed stores have a member of that name, which would hide it.
   static func navigation(_ name: String) -> [String] {
-    let member = property(name)
-    return member + [SwiftIdentifier.member("to_" + SwiftIdentifier.wholeType(name))]
+    let candidates = property(name) + [SwiftIdentifier.member("to_" + SwiftIdentifier.wholeType(name))]
+    return candidates.filter { !SwiftKeywords.methods.contains($0) }
+  }
+
+  /// The candidates for a parameter of a method.
+  static func parameter(_ name: String) -> [String] {
+    let member = SwiftIdentifier.member(name)
+    if member == "_" { return ["parameter"] }
+    return SwiftKeywords.parameters.contains(member) ? [member + "Parameter"] : [member]
+  }
+
+  /// The candidates for an entity set or singleton of a service.
+  static func set(_ name: String) -> [String] {
+    let member = SwiftIdentifier.member(SwiftIdentifier.type(name))
+    return [member, SwiftIdentifier.member(name)].map { SwiftKeywords.services.contains($0) ? $0 + "Set" : $0 }
   }
 
   /// The candidates for a member of an enumeration.

@@ -2,7 +2,8 @@
 enum SwiftKeywords {
   /// Words that a declaration writes in backticks.
   static let all: Set = [
-    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
+    "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
+    "else",
     "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "inout",
     "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat",
     "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
@@ -12,19 +13,28 @@ enum SwiftKeywords {
   /// Properties that have another meaning: those of every generated type, and those of the values in the closures of
   /// queries, which members of the same name would hide.
   static let properties: Set = [
-    "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey", "odataDerived",
+    "_", "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey",
+    "odataDerived",
     "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
   ]
 
+  /// Members of a generated service.
+  static let services: Set = ["self", "init", "store", "_"]
+
+  /// Names that a parameter would hide in the body of a method.
+  static let parameters: Set = services.union(["odataCall", "odataList"])
+
   /// Methods and properties that entity sets, entities and services of typed stores have.
   static let methods: Set = [
-    "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create", "update",
+    "_", "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create",
+    "update",
     "delete", "link", "unlink", "expand", "filter", "orderBy", "search", "skip", "top", "odataCall",
   ]
 
   /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.
   static let enumerationMembers: Set = [
-    "self", "init", "none", "some", "hashValue", "rawValue", "allCases", "odataTypeName", "odataMembers", "odataValue",
+    "_", "self", "init", "none", "some", "hashValue", "rawValue", "allCases", "odataTypeName", "odataMembers",
+    "odataValue",
     "odataExpression",
   ]
 
@@ -37,11 +47,11 @@ enum SwiftKeywords {
     "Protocol", "RawRepresentable", "Result", "Self", "Sendable", "Set", "String", "Swift", "Task", "Type", "UInt",
     "UInt8", "UInt16", "UInt32", "UInt64", "UUID", "Void",
     // Inside of generated types.
-    "AllCases", "CodingKeys", "Create", "Fields", "ID", "Key", "RawValue", "Update",
+    "AllCases", "CodingKeys", "Create", "Element", "Entity", "Fields", "ID", "Key", "RawValue", "Update", "Value",
     "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",
     "Unfilterable", "Unsortable",
   ]
 
   /// Whether a type of this name would hide one that generated code uses.
-  static func isReservedType(_ name: String) -> Bool { types.contains(name) || name.hasPrefix("OData") }
+  static func isReservedType(_ name: String) -> Bool { name == "_" || types.contains(name) || name.hasPrefix("OData") }
 }

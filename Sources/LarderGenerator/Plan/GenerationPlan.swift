@@ -65,9 +65,11 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether values know the version that was read.
+  var isVersioned: Bool { !key.isEmpty }
   /// Whether values know which of their properties were assigned. A value of a base type does not, because the derived
   /// value that it contains would differ from it.
-  var isTracked: Bool { !key.isEmpty && update != nil && derived.isEmpty }
+  var isTracked: Bool { isVersioned && update != nil && derived.isEmpty }
   /// The number of a tracked property; nil for others.
   func trackedNumber(of member: MemberPlan) -> Int? {
     isTracked ? update?.firstIndex { $0.member.name == member.name } : nil
@@ -80,8 +82,11 @@ struct StructurePlan {
 struct DerivedPlan {
   /// The Swift name of the type.
   var type: String
-  /// The qualified names of the type and of all generated types that derive from it.
+  /// The qualified names of the type and of all types that derive from it: a value of one that is left out is read as
+  /// its nearest base type that is generated.
   var serviceNames: [String]
+  /// The Swift names that inherited members have in the type, by their names in the service.
+  var memberNames: [String: String]
 }
 
 /// A property or navigation property.

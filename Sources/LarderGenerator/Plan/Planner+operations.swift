@@ -1,100 +1,210 @@
 internal import LarderOData
 
+/// An action, a function or an import as the model declares it.
+private struct Operation {
+  let name: String
+  /// The namespace; empty for an import.
+  let namespace: String
+  /// The name in URLs.
+  let path: String
+  let form: OperationPlan.Form
+  /// The parameters that a call gives: without that for what the operation is bound to.
+  let parameters: [EdmParameter]
+  let returnType: EdmReturnType?
+  let element: any EdmAnnotatable
+
+  init(_ function: EdmFunction, importedAs importName: String? = nil) {
+    name = importName ?? function.name
+    namespace = importName == nil ? function.namespace : ""
+    path = importName ?? function.qualifiedName
+    form = .function
+    parameters = Array(function.parameters.dropFirst(function.isBound ? 1 : 0))
+    returnType = function.returnType
+    element = function
+  }
+
+  init(_ action: EdmAction, importedAs importName: String? = nil) {
+    name = importName ?? action.name
+    namespace = importName == nil ? action.namespace : ""
+    path = importName ?? action.qualifiedName
+    form = .action
+    parameters = Array(action.parameters.dropFirst(action.isBound ? 1 : 0))
+    returnType = action.returnType
+    element = action
+  }
+
+  /// A function import of V2 or V3. If `m:HttpMethod` does not say how to call it, `IsSideEffecting` of V3 does. It is
+  /// true by default, but never for an import that can be composed (CSDL 3.0, `FunctionImport`).
+  init(_ item: EdmFunctionImport, version: ODataVersion) {
+    let isPost =
+      item.httpMethod.map { $0.uppercased() == "POST" } ?? item.isSideEffecting
+      ?? (version == .v3 && item.isComposable != true)
+    (name, namespace, path) = (item.name, "", item.name)
+    form = .queryFunction(isPost: isPost)
+    parameters = item.parameters
+    returnType = item.returnType
+    element = item
+  }
+
+  /// Whether an operation of a derived type replaces one of a base type: it has its name and parameters.
+  func replaces(_ other: Operation) -> Bool {
+    path == other.path && parameters.map(\.name) == other.parameters.map(\.name)
+      && parameters.map(\.type) == other.parameters.map(\.type)
+  }
+}
+
 // Actions, functions and their imports. Those with parameters or results without a Swift form are omitted.
 extension Planner {
-  /// Plans the operations that are bound to entities or to entity sets.
+  /// By the name of an entity type, the operations that are bound to its entities, and those bound to collections.
+  private typealias Bound = [String: (entity: [Operation], entities: [Operation])]
+
+  /// Plans the operations that are bound to entities or to entity sets, for their types and all types that derive from
+  /// them, by the types' Swift names.
   mutating func boundOperations() -> [OperationPlan] {
-    var plans: [OperationPlan] = []
+    var bound: Bound = [:]
     for schema in model.schemas {
       for function in schema.functions where function.isBound {
-        plans += operation(
-          function.name, function.qualifiedName, .function, function.parameters, function.returnType, function)
+        bind(Operation(function), to: function.parameters.first, &bound)
       }
       for action in schema.actions where action.isBound {
-        plans += operation(action.name, action.qualifiedName, .action, action.parameters, action.returnType, action)
+        bind(Operation(action), to: action.parameters.first, &bound)
       }
+    }
+    guard !bound.isEmpty else { return [] }
+    var plans: [OperationPlan] = []
+    for type in selection.types.sorted(by: { (names[$0] ?? "", $0) < (names[$1] ?? "", $1) }) {
+      guard let name = names[type], let structure = model.structure(type), structure.isEntityType else { continue }
+      let levels = structure.chain.compactMap { bound[$0.name] }
+      let navigation = memberNames(of: structure).flatMap(\.navigation)
+      plans += operations(Planner.inherited(levels.map(\.entity)), of: .entity(name), beside: navigation)
+      plans += operations(Planner.inherited(levels.map(\.entities)), of: .entities(name), beside: [])
+    }
+    let planned = Set(plans.map(\.serviceName))
+    for operation in bound.values.flatMap({ $0.entity + $0.entities }) where !planned.contains(operation.path) {
+      omit(.operation, operation.path)
     }
     return plans
   }
 
-  /// Plans the imports of a container.
-  mutating func imports(of container: EdmEntityContainer) -> [OperationPlan] {
-    var plans: [OperationPlan] = []
+  /// Plans the imports of a container, beside its sets with the given Swift names.
+  mutating func imports(of container: EdmEntityContainer, beside sets: [String]) -> [OperationPlan] {
+    var operations: [Operation] = []
     for item in container.functionImports {
       guard let name = item.function else {
-        let form = OperationPlan.Form.queryFunction(isPost: item.httpMethod?.uppercased() == "POST")
-        plans += operation(
-          item.name, item.name, form, item.parameters, item.returnType, item, isImport: true)
+        operations.append(Operation(item, version: model.version))
         continue
       }
       for schema in model.schemas {
-        for function in schema.functions where function.qualifiedName == model.resolve(name) && !function.isBound {
-          plans += operation(
-            item.name, item.name, .function, function.parameters, function.returnType, function, isImport: true)
-        }
+        let functions = schema.functions.filter { $0.qualifiedName == model.resolve(name) && !$0.isBound }
+        operations += functions.map { Operation($0, importedAs: item.name) }
       }
     }
     for item in container.actionImports {
       for schema in model.schemas {
-        for action in schema.actions where action.qualifiedName == model.resolve(item.action) && !action.isBound {
-          plans += operation(
-            item.name, item.name, .action, action.parameters, action.returnType, action, isImport: true)
+        let actions = schema.actions.filter { $0.qualifiedName == model.resolve(item.action) && !$0.isBound }
+        operations += actions.map { Operation($0, importedAs: item.name) }
+      }
+    }
+    return self.operations(operations, of: .service, beside: sets)
+  }
+
+  private mutating func bind(_ operation: Operation, to parameter: EdmParameter?, _ bound: inout Bound) {
+    guard let type = parameter?.type, case .named(let name) = type.item,
+      let structure = model.structure(model.resolve(name)), structure.isEntityType
+    else { return omit(.operation, operation.path) }
+    if type.isCollection {
+      bound[structure.name, default: ([], [])].entities.append(operation)
+    } else {
+      bound[structure.name, default: ([], [])].entity.append(operation)
+    }
+  }
+
+  /// The operations of a type: those of its base types, unless a derived type replaces them, then its own.
+  private static func inherited(_ levels: [[Operation]]) -> [Operation] {
+    var all: [Operation] = []
+    for level in levels {
+      let inherited = all.count
+      for operation in level {
+        if let place = all[..<inherited].firstIndex(where: operation.replaces) {
+          all[place] = operation
+        } else {
+          all.append(operation)
         }
+      }
+    }
+    return all
+  }
+
+  /// Plans operations that are methods of one type. Those that are omitted have names too, so that the names of the
+  /// others do not depend on the selection.
+  private mutating func operations(
+    _ operations: [Operation], of binding: OperationPlan.Binding, beside properties: [String]
+  ) -> [OperationPlan] {
+    var methods = MethodNames(properties: properties)
+    var plans: [OperationPlan] = []
+    for operation in operations {
+      var table = NameTable()
+      let labels = operation.parameters.map { table.take(NameTable.parameter($0.name)) }
+      let signature = zip(labels, operation.parameters).map { "\($0): \(signatureType($1))" }
+      let name = methods.take(operation.name, namespace: operation.namespace, signature: signature)
+      if let plan = plan(operation, name, labels, of: binding) {
+        plans.append(plan)
+      } else {
+        omit(.operation, operation.path)
       }
     }
     return plans
   }
 
-  /// Plans one operation; empty if it is omitted.
-  private mutating func operation(
-    _ name: String, _ serviceName: String, _ form: OperationPlan.Form, _ parameters: [EdmParameter],
-    _ returnType: EdmReturnType?, _ element: some EdmAnnotatable, isImport: Bool = false
-  ) -> [OperationPlan] {
-    var parameters = parameters[...]
-    var binding = OperationPlan.Binding.service
-    if !isImport {
-      guard let first = parameters.popFirst(), case .value(let type, .entity) = types.form(first.type) else {
-        omit(.operation, serviceName)
-        return []
-      }
-      binding = first.type.isCollection ? .entities(type) : .entity(type)
-    }
-    var table = NameTable()
+  /// Plans one operation; nil if it is omitted.
+  private func plan(
+    _ operation: Operation, _ name: String, _ labels: [String], of binding: OperationPlan.Binding
+  ) -> OperationPlan? {
     var plan = OperationPlan(
-      name: Planner.operationName(name), serviceName: serviceName, binding: binding, form: form,
-      documentation: annotations.documentation(of: element, target: serviceName), parameters: [], result: nil,
-      isResultOptional: false)
-    for parameter in parameters {
-      guard case .value(let type, let kind) = types.form(parameter.type), accepts(form, kind, parameter.type) else {
-        omit(.operation, serviceName)
-        return []
-      }
+      name: name, serviceName: operation.path, binding: binding, form: operation.form,
+      documentation: annotations.documentation(of: operation.element, target: operation.path), parameters: [],
+      result: nil, isResultOptional: false)
+    for (label, parameter) in zip(labels, operation.parameters) {
+      guard case .value(let type, let kind) = types.form(parameter.type),
+        accepts(operation.form, kind, parameter.type)
+      else { return nil }
       plan.parameters.append(
         (
-          table.take([SwiftIdentifier.member(parameter.name)]), parameter.name,
-          parameter.type.isCollection ? "[\(type)]" : type, parameter.isNullable && !parameter.type.isCollection
+          label, parameter.name, parameter.type.isCollection ? "[\(type)]" : type,
+          parameter.isNullable && !parameter.type.isCollection
         ))
     }
-    if let returnType {
-      guard case .value(let type, let kind) = types.form(returnType.type), kind != .stream else {
-        omit(.operation, serviceName)
-        return []
-      }
+    if let returnType = operation.returnType {
+      guard case .value(let type, let kind) = types.form(returnType.type), kind != .stream else { return nil }
       plan.result = returnType.type.isCollection ? "[\(type)]" : type
       plan.isResultOptional = !returnType.type.isCollection && returnType.isNullable
     }
-    return [plan]
+    return plan
+  }
+
+  /// What tells the types of parameters apart in Swift, whether they are generated or not: two primitive types can have
+  /// one Swift type, and a type definition is an alias.
+  private func signatureType(_ parameter: EdmParameter) -> String {
+    var text: String
+    switch parameter.type.item {
+    case .primitive(let primitive): text = Planner.signatureType(primitive)
+    case .named(let name):
+      text =
+        model.typeDefinition(model.resolve(name)).map { Planner.signatureType($0.underlyingType) }
+        ?? model.resolve(name)
+    case .abstract, .collection: text = "\(parameter.type.item)"
+    }
+    if parameter.type.isCollection { text = "[\(text)]" } else if parameter.isNullable { text += "?" }
+    return text
+  }
+
+  private static func signatureType(_ type: EdmPrimitiveType) -> String {
+    if case .value(let name, _) = SwiftTypes.form(type) { name } else { "\(type)" }
   }
 
   /// Whether an operation can be called with a parameter: URLs have room for primitive values alone.
   private func accepts(_ form: OperationPlan.Form, _ kind: MemberPlan.Kind, _ type: EdmTypeReference) -> Bool {
     if case .action = form { return kind == .primitive || kind == .complex }
     return kind == .primitive && !type.isCollection
-  }
-
-  /// The name of a method. A name of the typed stores' own gets a suffix.
-  private static func operationName(_ name: String) -> String {
-    let member = SwiftIdentifier.member(SwiftIdentifier.type(name))
-    return SwiftKeywords.methods.contains(member) ? member + "Operation" : member
   }
 }

@@ -18,11 +18,12 @@ extension Planner {
     plan.key = key(of: structure, members: plan.members)
     guard !type.isAbstract else { return plan }
     let restrictions = restrictions(of: structure)
+    let keyNames = Set(plan.key.map(\.serviceName))
     let properties = members.compactMap { member in
       member.property.map { (member.plan, $0, "\(member.owner)/\($0.name)") }
     }
-    plan.create = create(properties, restrictions, key: plan.key)
-    plan.update = update(properties, restrictions, key: plan.key)
+    plan.create = create(properties, restrictions, notRequired: keyNames.union(dependentProperties(of: structure)))
+    plan.update = update(properties, restrictions, keyNames: keyNames)
     return plan
   }
 
@@ -32,11 +33,27 @@ extension Planner {
   private mutating func members(of structure: EdmStructure) -> [Member] {
     let restrictions = restrictions(of: structure)
     let keyNames = Set(structure.key.map(\.name))
+    var members: [Member] = []
+    for (level, swiftNames) in zip(structure.chain, memberNames(of: structure)) {
+      for (property, name) in zip(level.ownProperties, swiftNames.properties) {
+        guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
+        members.append((plan, level.name, property))
+      }
+      for (property, name) in zip(level.ownNavigationProperties, swiftNames.navigation) {
+        guard let plan = member(property, name, of: level.name) else { continue }
+        members.append((plan, level.name, nil))
+      }
+    }
+    return members
+  }
+
+  /// The Swift names of the properties and navigation properties of a type, for each level of its chain.
+  func memberNames(of structure: EdmStructure) -> [(properties: [String], navigation: [String])] {
+    let keyNames = Set(structure.key.map(\.name))
     // `id` is the key's name in every entity: only the key's one property can have it.
     let hasOwnID = structure.key.count == 1
     var table = NameTable()
-    var members: [Member] = []
-    for level in structure.chain {
+    return structure.chain.map { level in
       let candidates =
         level.ownProperties.map { property -> (name: String, candidates: [String]) in
           let candidates = NameTable.property(property.name)
@@ -47,17 +64,10 @@ extension Planner {
         + level.ownNavigationProperties.map { property in
           (property.name, NameTable.navigation(property.name).filter { $0 != "id" })
         }
-      let swiftNames = table.members(candidates)
-      for (property, name) in zip(level.ownProperties, swiftNames) {
-        guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
-        members.append((plan, level.name, property))
-      }
-      for (property, name) in zip(level.ownNavigationProperties, swiftNames.dropFirst(level.ownProperties.count)) {
-        guard let plan = member(property, name, of: level.name, restrictions) else { continue }
-        members.append((plan, level.name, nil))
-      }
+      let names = table.members(candidates)
+      let count = level.ownProperties.count
+      return (Array(names.prefix(count)), Array(names.dropFirst(count)))
     }
-    return members
   }
 
   private mutating func member(
@@ -81,17 +91,14 @@ extension Planner {
     _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
   ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
 
-  private mutating func member(
-    _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
-  ) -> MemberPlan? {
+  /// A navigation property. Restrictions do not apply to it: a filter or order has the members of the related entity, and
+  /// a wrapped field could not be expanded or followed.
+  private mutating func member(_ property: EdmNavigationProperty, _ name: String, of owner: String) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
-      isFilterable: isAllowed(
-        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
-      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
@@ -115,19 +122,14 @@ extension Planner {
 
   private func derived(of name: String) -> [DerivedPlan] {
     (children[name] ?? []).compactMap { child in
-      names[child].map { DerivedPlan(type: $0, serviceNames: descendants(of: child)) }
+      guard let name = names[child], let structure = model.structure(child) else { return nil }
+      var memberNames: [String: String] = [:]
+      for (level, names) in zip(structure.chain, self.memberNames(of: structure)) {
+        let serviceNames = level.ownProperties.map(\.name) + level.ownNavigationProperties.map(\.name)
+        memberNames.merge(zip(serviceNames, names.properties + names.navigation)) { first, _ in first }
+      }
+      return DerivedPlan(type: name, serviceNames: descendants[child] ?? [], memberNames: memberNames)
     }
-  }
-
-  /// A type and all generated types that derive from it.
-  private func descendants(of name: String) -> [String] {
-    var all: [String] = []
-    var pending = [name]
-    while let next = pending.popLast() {
-      all.append(next)
-      pending += children[next] ?? []
-    }
-    return all.sorted()
   }
 }
 
@@ -135,20 +137,35 @@ extension Planner {
 extension Planner {
   private typealias Property = (plan: MemberPlan, property: EdmProperty, target: String)
 
-  private func create(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
+  /// Properties of a creation. The service may assign the key and foreign keys, so they are not required.
+  private func create(
+    _ properties: [Property], _ restrictions: SetRestrictions, notRequired: Set<String>
+  ) -> [ChangeMember]? {
     guard restrictions.isInsertable else { return nil }
-    let keyNames = Set(key.map(\.serviceName))
     let members = properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), property.sap("creatable") != "false",
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
-      // The service may assign the key.
       let isRequired =
-        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !keyNames.contains(property.name)
+        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !notRequired.contains(property.name)
         && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
     return members.isEmpty ? nil : members
+  }
+
+  /// The names of properties that repeat those of related entities (CSDL 4.01 §8.5, [MC-CSDL] §2.1.11): a binding or a
+  /// deep insert sets them. An association also names them if only the other end has a navigation property.
+  private func dependentProperties(of structure: EdmStructure) -> Set<String> {
+    let types = Set(structure.chain.map(\.name))
+    var names = structure.navigationProperties.flatMap { $0.referentialConstraints.map(\.property) }
+    for association in model.schemas.flatMap(\.associations) {
+      guard let constraint = association.referentialConstraint, let end = association.end(constraint.dependentRole),
+        types.contains(model.resolve(end.type))
+      else { continue }
+      names += constraint.dependentProperties
+    }
+    return Set(names)
   }
 
   /// Adds the related entities that a new entity can contain (OData 4.01 Protocol §11.4.2.2): those of collections, whose
@@ -167,9 +184,10 @@ extension Planner {
     }
   }
 
-  private func update(_ properties: [Property], _ restrictions: SetRestrictions, key: [MemberPlan]) -> [ChangeMember]? {
+  private func update(
+    _ properties: [Property], _ restrictions: SetRestrictions, keyNames: Set<String>
+  ) -> [ChangeMember]? {
     guard restrictions.isUpdatable else { return nil }
-    let keyNames = Set(key.map(\.serviceName))
     let members = properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)

@@ -12,6 +12,9 @@ struct Planner {
   private let sets: [String: [(set: EdmEntitySet, target: String)]]
   /// By the qualified name of a type, the generated types that derive from it directly, in the order of their names.
   let children: [String: [String]]
+  /// By the qualified name of a type, the names of the type and of all types that derive from it, generated or not, in
+  /// their order.
+  let descendants: [String: [String]]
   private var omissions: Set<Omission> = []
 
   init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
@@ -29,6 +32,7 @@ struct Planner {
     }
     self.sets = sets
     children = Planner.children(model, selection.types)
+    descendants = Planner.descendants(model)
   }
 
   /// Plans all declarations.
@@ -74,6 +78,16 @@ struct Planner {
       if let base { children[base.name, default: []].append(name) }
     }
     return children
+  }
+
+  private static func descendants(_ model: EdmModel) -> [String: [String]] {
+    var descendants: [String: [String]] = [:]
+    for schema in model.schemas {
+      for name in schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName) {
+        for base in model.structure(name)?.chain ?? [] { descendants[base.name, default: []].append(name) }
+      }
+    }
+    return descendants.mapValues { $0.sorted() }
   }
 
   private func isPlanned(_ name: String) -> Bool { selection.types.contains(name) && names[name] != nil }
@@ -131,29 +145,25 @@ extension Planner {
     let roots =
       container.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
       + container.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
-    typealias Root = (name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
-    let planned = roots.compactMap { root -> Root? in
+    // All sets and operations have names, so that a selection does not change those of others.
+    var table = NameTable()
+    let members = table.members(roots.map { ($0.0, NameTable.set($0.0)) })
+    typealias Root = (member: String, name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
+    let planned = zip(members, roots).compactMap { member, root -> Root? in
       let type = model.resolve(root.1)
       guard selection.includes(root.0), model.entityType(type) != nil, isPlanned(type), let name = names[type]
       else { return nil }
-      return (root.0, name, root.2, root.3)
+      return (member, root.0, name, root.2, root.3)
     }
-    let operations = imports(of: container)
+    let operations = imports(of: container, beside: members)
     guard let name = names[container.qualifiedName], !planned.isEmpty || !operations.isEmpty else { return nil }
-    var table = NameTable()
-    let members = table.members(
-      planned.map { root in
-        let member = SwiftIdentifier.member(SwiftIdentifier.type(root.name))
-        let isReserved = ["self", "init", "store"].contains(member)
-        return (root.name, [isReserved ? member + "Set" : member, SwiftIdentifier.member(root.name)])
-      })
     return ServicePlan(
       name: name, serviceName: container.qualifiedName,
       documentation: annotations.documentation(of: container, target: container.qualifiedName),
-      sets: zip(members, planned).map { member, root in
+      sets: planned.map { root in
         let target = "\(container.qualifiedName)/\(root.name)"
         return (
-          member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
+          root.member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
           root.isSingleton, annotations.documentation(of: root.element, target: target)
         )
       }, operations: operations)

@@ -10,13 +10,9 @@ struct ModelSelection {
   init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
     self.model = model
     except = options.except
-    let declared = model.schemas.flatMap { schema in
-      schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName)
-        + schema.enumTypes.map(\.qualifiedName) + schema.typeDefinitions.map(\.qualifiedName)
-    }
+    let declared = ModelSelection.types(of: model)
     let sets = ModelSelection.sets(of: model)
-    for pattern in options.only + options.except
-    where !declared.contains(where: pattern.matches) && !sets.contains(where: { pattern.matches($0.name) }) {
+    if let pattern = ModelSelection.unmatchedPatterns(in: model, options: options).first {
       throw .unmatchedPattern(pattern.text)
     }
     var roots = declared
@@ -32,8 +28,21 @@ struct ModelSelection {
     if types.isEmpty { throw .nothingSelected }
   }
 
+  /// The patterns that match no type and no entity set.
+  static func unmatchedPatterns(in model: EdmModel, options: GeneratorOptions) -> [NamePattern] {
+    let names = types(of: model) + sets(of: model).map(\.name)
+    return (options.only + options.except).filter { !names.contains(where: $0.matches) }
+  }
+
   /// Whether a name is not left out.
   func includes(_ name: String) -> Bool { !except.contains { $0.matches(name) } }
+
+  private static func types(of model: EdmModel) -> [String] {
+    model.schemas.flatMap { schema in
+      schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName)
+        + schema.enumTypes.map(\.qualifiedName) + schema.typeDefinitions.map(\.qualifiedName)
+    }
+  }
 
   /// The names of entity sets and singletons, with their types.
   private static func sets(of model: EdmModel) -> [(name: String, type: String)] {

@@ -16,18 +16,29 @@ package enum FileHeader {
   }
 
   /// The imports of a file.
-  static func imports(_ access: GeneratorOptions.Access, usesFoundation: Bool, module: String) -> String {
+  static func imports(
+    _ access: GeneratorOptions.Access, usesFoundation: Bool, module: String, exposesModule: Bool
+  ) -> String {
     let level = access == .internal ? "" : access.rawValue + " "
-    guard usesFoundation else { return "\(level)import \(module)\n\n" }
+    let moduleImport = (exposesModule || level.isEmpty ? level : "internal ") + "import \(module)"
+    guard usesFoundation else { return moduleImport + "\n\n" }
     return """
       #if canImport(FoundationEssentials)
         \(level)import FoundationEssentials
       #else
         \(level)import Foundation
       #endif
-      \(level)import \(module)
+      \(moduleImport)
 
 
       """
+  }
+
+  /// The texts of several files as one file. A module that one of them imports with a wider access level is not imported
+  /// as internal too: the compiler warns of it.
+  static func joined(_ texts: [String]) -> String {
+    let text = texts.joined(separator: "\n")
+    let isWider = ["public", "package"].contains { text.contains("\n\($0) import LarderOData\n") }
+    return isWider ? text.replacing("\ninternal import LarderOData\n", with: "\n") : text
   }
 }

@@ -16,7 +16,7 @@ enum OperationWriter {
       text.block(head) { text in
         for (place, operation) in operations.filter({ $0.binding == binding }).enumerated() {
           if place > 0 { text.line("") }
-          write(operation, "odataCall(\(SwiftText.literal(operation.serviceName)))", &text)
+          write(operation, "self.odataCall(\(SwiftText.literal(operation.serviceName)))", &text)
         }
       }
     }

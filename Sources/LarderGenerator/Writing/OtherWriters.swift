@@ -50,11 +50,11 @@ enum OtherWriters {
         text.document(set.documentation, else: "\(set.isSingleton ? "The singleton" : "The entity set") `\(set.path)`.")
         let type = "\(set.isSingleton ? "ODataEntityReference" : "ODataEntitySet")<\(set.type)>"
         let query = "ODataQuery<\(set.type)>(\(SwiftText.literal(set.path)))"
-        text.declare("var \(SwiftIdentifier.declared(set.name)): \(type) { .init(store, \(query)) }")
+        text.declare("var \(SwiftIdentifier.declared(set.name)): \(type) { .init(self.store, \(query)) }")
       }
       for operation in plan.operations {
         text.line("")
-        OperationWriter.write(operation, "ODataCall(store, \(SwiftText.literal(operation.serviceName)))", &text)
+        OperationWriter.write(operation, "ODataCall(self.store, \(SwiftText.literal(operation.serviceName)))", &text)
       }
     }
     return text.text

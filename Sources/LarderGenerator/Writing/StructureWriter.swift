@@ -20,8 +20,8 @@ struct StructureWriter {
     }
     var protocols: [String] = []
     if !plan.key.isEmpty {
-      let keyed = plan.isTracked ? "ODataTracked" : plan.update == nil ? "ODataKeyed" : "ODataUpdatable"
-      protocols = [keyed, "Identifiable"]
+      let versioned = plan.update == nil ? ["ODataVersioned"] : ["ODataUpdatable", "ODataVersioned"]
+      protocols = (plan.isTracked ? ["ODataTracked"] : versioned) + ["Identifiable"]
     }
     if plan.create != nil { protocols.append("ODataCreatable") }
     if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
@@ -79,8 +79,9 @@ struct StructureWriter {
         text.declare("\(number == nil ? "let" : "var") \(name): \(member.declaredType)\(tracking ?? "")")
       }
     }
-    if plan.isTracked {
-      text.line("/// The version that was read, and the properties that have been assigned since.")
+    if plan.isVersioned {
+      let assigned = plan.isTracked ? ", and the properties that have been assigned since" : ""
+      text.line("/// The version that was read\(assigned).")
       text.declare("var odataState = ODataEntityState()")
     }
     if !plan.derived.isEmpty {
@@ -98,17 +99,17 @@ struct StructureWriter {
     text.list("\(text.access)init(", parameters, ") {")
     for member in stored {
       let name = SwiftIdentifier.declared(member.name)
-      if !member.isIndirect {
-        text.line("  self.\(name) = \(name)")
-      } else if member.isOptional {
-        text.line("  self._\(member.name) = ODataIndirect(\(name))")
-      } else {
-        text.line("  self._\(member.name) = .value(\(name))")
-      }
+      let storedName = member.isIndirect ? "_" + member.name : name
+      text.line("  self.\(storedName) = \(StructureWriter.storedValue(of: member, name))")
     }
     if plan.isInHierarchy { text.line("  odataType = \(SwiftText.literal("#" + plan.serviceName))") }
     if !plan.derived.isEmpty { text.line("  odataDerived = nil") }
     text.line("}")
+  }
+
+  /// The expression that stores the value of a member.
+  static func storedValue(of member: MemberPlan, _ value: String) -> String {
+    !member.isIndirect ? value : member.isOptional ? "ODataIndirect(\(value))" : ".value(\(value))"
   }
 
   private func key(_ text: inout SwiftText) {
@@ -159,7 +160,7 @@ struct StructureWriter {
     guard !stored.isEmpty || plan.isInHierarchy else { return text.line("private enum CodingKeys: CodingKey {}") }
     text.block("private enum CodingKeys: String, CodingKey") { text in
       if plan.isInHierarchy { text.line("case odataType = \"@odata.type\"") }
-      if plan.isTracked { text.line("case odataState = \"@odata.etag\"") }
+      if plan.isVersioned { text.line("case odataState = \"@odata.etag\"") }
       for member in stored {
         let name = member.isIndirect ? "_" + member.name : SwiftIdentifier.declared(member.name)
         text.line("case \(name) = \(SwiftText.literal(member.serviceName))")

@@ -1,4 +1,6 @@
+import Foundation
 import LarderOData
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands
@@ -127,5 +129,51 @@ struct MetadataVerbTests {
   func exclusive() async {
     #expect(await Rig().run("metadata").status == .usage)
     #expect(await Rig().run("metadata", "http://h/", "--file", "x").status == .usage)
+  }
+
+  private func document(_ types: String) -> [UInt8] {
+    Array(
+      """
+      <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+      <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">\(types)</Schema></edmx:DataServices></edmx:Edmx>
+      """.utf8)
+  }
+
+  @Test("--update lists what changes for the types that larder-generate.json beside the document selects")
+  func updateWithConfiguration() async throws {
+    let bytes = document("<ComplexType Name=\"A\"><Property Name=\"X\" Type=\"Edm.Int32\"/></ComplexType>")
+    let server = try ScriptedServer { _ in .response(200, fields: ["Content-Type": "application/xml"], bytes: bytes) }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let rig = Rig(directory: folder.path)
+    func update() async throws -> Outcome {
+      try folder.write(document("<ComplexType Name=\"A\"/><ComplexType Name=\"B\"/>"), to: "s.xml")
+      return await rig.run("metadata", server.text("/s/$metadata"), "--update", "s.xml")
+    }
+    let all = try await update()
+    #expect(
+      all.output.hasSuffix(
+        "s.xml is replaced: 2 changes of the code, 1 breaking\n"
+          + "  added A.x: Int32?\n  removed B: complex type (breaking)\n"), "\(all.output)")
+    try folder.write(
+      Array(#"{"metadata": "s.xml", "only": ["A", "Z"], "prefix": "My"}"#.utf8), to: "larder-generate.json")
+    let some = try await update()
+    #expect(some.output.hasSuffix("1 changes of the code, 0 breaking\n  added MyA.x: Int32?\n"), "\(some.output)")
+    #expect(some.diagnostics.contains("larder-generate.json: No type and no entity set matches Z"))
+    try folder.write(Array(#"{"metadata": "other.xml", "only": ["A"]}"#.utf8), to: "larder-generate.json")
+    #expect(try await update().output == all.output)
+    try folder.write(Array(#"{"metadata": 1}"#.utf8), to: "larder-generate.json")
+    let wrong = try await update()
+    #expect(wrong.status == .storage && wrong.diagnostics.contains("larder-generate.json cannot be used"))
+    // Nothing was replaced.
+    #expect(try String(contentsOfFile: folder.file("s.xml"), encoding: .utf8).contains("\"B\""))
+  }
+
+  @Test(
+    "--update prints no model: --json and --annotations are errors of usage", arguments: ["--json", "--annotations"])
+  func updateUsage(option: String) async throws {
+    let folder = try TemporaryFolder()
+    let outcome = await Rig(directory: folder.path).run("metadata", "http://127.0.0.1:1/", "--update", "s.xml", option)
+    #expect(outcome.status == .usage && outcome.diagnostics.contains("\(option) cannot be combined with --update"))
   }
 }

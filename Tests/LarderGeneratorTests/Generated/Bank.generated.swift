@@ -6,22 +6,29 @@
 import LarderOData
 
 /// The entity type `Shop.Bank`.
-struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Bank"
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `Code`.
   let code: String
+  /// The property `Parent`.
+  var parent: Party? { _parent?.value }
+  private let _parent: ODataIndirect<Party>?
   /// The property `Employees`.
   let employees: Int64?
+  /// The version that was read.
+  var odataState = ODataEntityState()
 
   /// Creates a value.
   init(
     code: String,
+    parent: Party? = nil,
     employees: Int64? = nil
   ) {
     self.code = code
+    self._parent = ODataIndirect(parent)
     self.employees = employees
     odataType = "#Shop.Bank"
   }
@@ -56,7 +63,9 @@ struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case code = "Code"
+    case _parent = "Parent"
     case employees = "Employees"
   }
 
@@ -66,6 +75,8 @@ struct Bank: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
     init() {}
     /// The property `Code`.
     var code: Field<String> { .init("Code") }
+    /// The property `Parent`.
+    var parent: Navigation<Party> { .init("Parent") }
     /// The property `Employees`.
     var employees: Field<Int64> { .init("Employees") }
   }

@@ -6,24 +6,31 @@
 import LarderOData
 
 /// The entity type `Shop.Company`.
-struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
+struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Company"
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `Code`.
   let code: String
+  /// The property `Parent`.
+  var parent: Party? { _parent?.value }
+  private let _parent: ODataIndirect<Party>?
   /// The property `Employees`.
   let employees: Int64?
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
   /// Creates a value.
   init(
     code: String,
+    parent: Party? = nil,
     employees: Int64? = nil
   ) {
     self.code = code
+    self._parent = ODataIndirect(parent)
     self.employees = employees
     odataType = "#Shop.Company"
     odataDerived = nil
@@ -59,17 +66,31 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case code = "Code"
+    case _parent = "Parent"
     case employees = "Employees"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    self.code = try container.decode(String.self, forKey: .code)
-    self.employees = try container.decodeIfPresent(Int64.self, forKey: .employees)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Shop.Bank":
+        let odataValue = try Bank(from: decoder)
+        odataState = odataValue.odataState
+        self.code = odataValue.code
+        self._parent = ODataIndirect(odataValue.parent)
+        self.employees = odataValue.employees
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+        self.code = try container.decode(String.self, forKey: .code)
+        self._parent = try container.decodeIfPresent(ODataIndirect<Party>.self, forKey: ._parent)
+        self.employees = try container.decodeIfPresent(Int64.self, forKey: .employees)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -77,15 +98,10 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.code, forKey: .code)
+    try container.encodeIfPresent(self._parent, forKey: ._parent)
     try container.encodeIfPresent(self.employees, forKey: .employees)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Shop.Bank": return Bank.self
-      default: return nil
-    }
   }
 
   /// The properties in queries.
@@ -94,6 +110,8 @@ struct Company: ODataKeyed, Identifiable, ODataCreatable, ODataBaseType, Codable
     init() {}
     /// The property `Code`.
     var code: Field<String> { .init("Code") }
+    /// The property `Parent`.
+    var parent: Navigation<Party> { .init("Parent") }
     /// The property `Employees`.
     var employees: Field<Int64> { .init("Employees") }
   }

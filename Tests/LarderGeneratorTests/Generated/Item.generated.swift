@@ -11,26 +11,37 @@
 import LarderOData
 
 /// The entity type `Shop.Item`.
-struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Item"
   /// The property `ID`.
   let idProperty: UUID
   /// The property `Line`.
   let line: Int16
+  /// The property `OrderID`.
+  var orderID: Int32 { didSet { odataState.assign(0) } }
   /// The property `Order`.
   var order: Order? { _order?.value }
   private let _order: ODataIndirect<Order>?
+  /// The property `Query`.
+  var toQuery: Order? { _toQuery?.value }
+  private let _toQuery: ODataIndirect<Order>?
+  /// The version that was read, and the properties that have been assigned since.
+  var odataState = ODataEntityState()
 
   /// Creates a value.
   init(
     idProperty: UUID,
     line: Int16,
-    order: Order? = nil
+    orderID: Int32,
+    order: Order? = nil,
+    toQuery: Order? = nil
   ) {
     self.idProperty = idProperty
     self.line = line
+    self.orderID = orderID
     self._order = ODataIndirect(order)
+    self._toQuery = ODataIndirect(toQuery)
   }
 
   /// The key: it identifies an entity in its set.
@@ -64,9 +75,19 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
   var id: Key { odataKey }
 
   private enum CodingKeys: String, CodingKey {
+    case odataState = "@odata.etag"
     case idProperty = "ID"
     case line = "Line"
+    case orderID = "OrderID"
     case _order = "Order"
+    case _toQuery = "Query"
+  }
+
+  /// The properties that have been assigned since the entity was read.
+  var odataChanges: [ODataProperty] {
+    var odataList = ODataPropertyList()
+    odataList.setIfAssigned(0, "OrderID", self.orderID, in: odataState)
+    return odataList.properties
   }
 
   /// The properties in queries.
@@ -77,8 +98,12 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
     var idProperty: Field<UUID> { .init("ID") }
     /// The property `Line`.
     var line: Field<Int16> { .init("Line") }
+    /// The property `OrderID`.
+    var orderID: Field<Int32> { .init("OrderID") }
     /// The property `Order`.
     var order: Navigation<Order> { .init("Order") }
+    /// The property `Query`.
+    var toQuery: Navigation<Order> { .init("Query") }
   }
 
   /// The properties of a new entity. The service sets those that are nil.
@@ -87,14 +112,18 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
     var idProperty: UUID?
     /// The property `Line`.
     var line: Int16?
+    /// The property `OrderID`.
+    var orderID: Int32?
 
     /// Creates the properties.
     init(
       idProperty: UUID? = nil,
-      line: Int16? = nil
+      line: Int16? = nil,
+      orderID: Int32? = nil
     ) {
       self.idProperty = idProperty
       self.line = line
+      self.orderID = orderID
     }
 
     /// The properties with their names in the service.
@@ -102,6 +131,27 @@ struct Item: ODataKeyed, Identifiable, ODataCreatable, Codable, Hashable, Sendab
       var odataList = ODataPropertyList()
       odataList.setIfGiven("ID", self.idProperty)
       odataList.setIfGiven("Line", self.line)
+      odataList.setIfGiven("OrderID", self.orderID)
+      return odataList.properties
+    }
+  }
+
+  /// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.
+  struct Update: ODataChange {
+    /// The property `OrderID`.
+    var orderID: Int32?
+
+    /// Creates the properties.
+    init(
+      orderID: Int32? = nil
+    ) {
+      self.orderID = orderID
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("OrderID", self.orderID)
       return odataList.properties
     }
   }

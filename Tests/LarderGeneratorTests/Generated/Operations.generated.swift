@@ -5,10 +5,77 @@
 
 import LarderService
 
+extension ODataEntityReference where Entity == Bank {
+  /// Calls the action `Shop.Rate`.
+  func rate(stars: UInt8) async throws {
+    var odataList = ODataPropertyList()
+    odataList.set("Stars", stars)
+    try await self.odataCall("Shop.Rate").action(odataList)
+  }
+}
+
+extension ODataEntitySet where Entity == Bank {
+  /// Calls the function `Shop.Best`.
+  func best() async throws -> Party {
+    let odataList: ODataCall.Arguments = []
+    return try ODataCall.required(await self.odataCall("Shop.Best").function(Party.self, odataList))
+  }
+}
+
+extension ODataEntityReference where Entity == Company {
+  /// Calls the action `Shop.Rate`.
+  func rate(stars: UInt8) async throws {
+    var odataList = ODataPropertyList()
+    odataList.set("Stars", stars)
+    try await self.odataCall("Shop.Rate").action(odataList)
+  }
+}
+
+extension ODataEntitySet where Entity == Company {
+  /// Calls the function `Shop.Best`.
+  func best() async throws -> Party {
+    let odataList: ODataCall.Arguments = []
+    return try ODataCall.required(await self.odataCall("Shop.Best").function(Party.self, odataList))
+  }
+}
+
+extension ODataEntityReference where Entity == EntityEntity {
+  /// Calls the action `Shop._`.
+  @discardableResult
+  func _Operation(parameter: ValueDefinition) async throws -> EntityEntity {
+    var odataList = ODataPropertyList()
+    odataList.set("_", parameter)
+    return try ODataCall.required(await self.odataCall("Shop._").action(EntityEntity.self, odataList))
+  }
+}
+
 extension ODataEntityReference where Entity == Order {
   /// Calls the action `Shop.Ship`.
   func ship() async throws {
     let odataList = ODataPropertyList()
-    try await odataCall("Shop.Ship").action(odataList)
+    try await self.odataCall("Shop.Ship").action(odataList)
+  }
+
+  /// Calls the action `Shop.Items`.
+  func itemsOperation() async throws {
+    let odataList = ODataPropertyList()
+    try await self.odataCall("Shop.Items").action(odataList)
+  }
+}
+
+extension ODataEntityReference where Entity == Party {
+  /// Calls the action `Shop.Rate`.
+  func rate(stars: UInt8) async throws {
+    var odataList = ODataPropertyList()
+    odataList.set("Stars", stars)
+    try await self.odataCall("Shop.Rate").action(odataList)
+  }
+}
+
+extension ODataEntitySet where Entity == Party {
+  /// Calls the function `Shop.Best`.
+  func best() async throws -> Party {
+    let odataList: ODataCall.Arguments = []
+    return try ODataCall.required(await self.odataCall("Shop.Best").function(Party.self, odataList))
   }
 }

@@ -6,21 +6,28 @@
 import LarderOData
 
 /// The entity type `Shop.Party`.
-struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
+struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Party"
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `Code`.
   let code: String
+  /// The property `Parent`.
+  var parent: Party? { _parent?.value }
+  private let _parent: ODataIndirect<Party>?
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
   /// Creates a value.
   init(
-    code: String
+    code: String,
+    parent: Party? = nil
   ) {
     self.code = code
+    self._parent = ODataIndirect(parent)
     odataType = "#Shop.Party"
     odataDerived = nil
   }
@@ -55,15 +62,28 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case code = "Code"
+    case _parent = "Parent"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    self.code = try container.decode(String.self, forKey: .code)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Shop.Bank", "#Shop.Company":
+        let odataValue = try Company(from: decoder)
+        odataState = odataValue.odataState
+        self.code = odataValue.code
+        self._parent = ODataIndirect(odataValue.parent)
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+        self.code = try container.decode(String.self, forKey: .code)
+        self._parent = try container.decodeIfPresent(ODataIndirect<Party>.self, forKey: ._parent)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -71,14 +91,9 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.code, forKey: .code)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Shop.Bank", "#Shop.Company": return Company.self
-      default: return nil
-    }
+    try container.encodeIfPresent(self._parent, forKey: ._parent)
   }
 
   /// The properties in queries.
@@ -87,5 +102,7 @@ struct Party: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendab
     init() {}
     /// The property `Code`.
     var code: Field<String> { .init("Code") }
+    /// The property `Parent`.
+    var parent: Navigation<Party> { .init("Parent") }
   }
 }

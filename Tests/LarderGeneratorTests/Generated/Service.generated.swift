@@ -14,11 +14,35 @@ struct Service: Sendable {
   init(_ store: any ODataStore) { self.store = store }
 
   /// The entity set `Orders`.
-  var orders: ODataEntitySet<Order> { .init(store, ODataQuery<Order>("Orders")) }
+  var orders: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>("Orders")) }
 
   /// The entity set `Parties`.
-  var parties: ODataEntitySet<Party> { .init(store, ODataQuery<Party>("Parties")) }
+  var parties: ODataEntitySet<Party> { .init(self.store, ODataQuery<Party>("Parties")) }
+
+  /// The entity set `_`.
+  var _Set: ODataEntitySet<EntityEntity> { .init(self.store, ODataQuery<EntityEntity>("_")) }
+
+  /// The entity set `Store`.
+  var storeSet: ODataEntitySet<Item> { .init(self.store, ODataQuery<Item>("Store")) }
 
   /// The singleton `Me`.
-  var me: ODataEntityReference<Company> { .init(store, ODataQuery<Company>("Me")) }
+  var me: ODataEntityReference<Company> { .init(self.store, ODataQuery<Company>("Me")) }
+
+  /// Calls the function `Find`.
+  func find(storeParameter: String? = nil, odataListParameter: Int32) async throws -> [Item] {
+    let odataList: ODataCall.Arguments = [
+      ("Store", storeParameter),
+      ("OdataList", odataListParameter)
+    ]
+    return try ODataCall.required(await ODataCall(self.store, "Find").function([Item].self, odataList))
+  }
+
+  /// Calls the function `orders`.
+  func ordersOperation(storeParameter: String? = nil, odataListParameter: Int32) async throws -> [Item] {
+    let odataList: ODataCall.Arguments = [
+      ("Store", storeParameter),
+      ("OdataList", odataListParameter)
+    ]
+    return try ODataCall.required(await ODataCall(self.store, "orders").function([Item].self, odataList))
+  }
 }

@@ -7,3 +7,5 @@ import LarderOData
 
 /// The type definition `Shop.Money`.
 typealias Money = ODataDecimal
+/// The type definition `Shop.Value`.
+typealias ValueDefinition = String

@@ -30,8 +30,8 @@ public struct ODataDerivedValue: Hashable, Sendable {
   /// The value.
   public let value: any Value
 
-  /// Decodes a value of a type.
-  public init(_ type: any Value.Type, from decoder: any Decoder) throws { value = try type.init(from: decoder) }
+  /// Stores a value.
+  public init(_ value: any Value) { self.value = value }
 
   /// Encodes the value itself.
   public func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }

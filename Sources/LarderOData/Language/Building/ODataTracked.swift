@@ -10,11 +10,15 @@ public protocol ODataUpdatable: ODataKeyed {
   associatedtype Update: ODataChange
 }
 
+/// An entity type whose values know the version that was read, so that a deletion can name it.
+public protocol ODataVersioned: ODataKeyed {
+  /// The ETag of the version that was read.
+  var odataState: ODataEntityState { get set }
+}
+
 /// An entity type whose values know which of their properties have been assigned since they were read, so that an update
 /// sends only those, under the ETag of the version that was read.
-public protocol ODataTracked: ODataUpdatable {
-  /// The ETag and the assigned properties.
-  var odataState: ODataEntityState { get set }
+public protocol ODataTracked: ODataUpdatable, ODataVersioned {
   /// The assigned properties with their present values.
   var odataChanges: [ODataProperty] { get }
 }

@@ -1,0 +1,140 @@
+import LarderOData
+import LarderODataXML
+import LarderService
+import Testing
+
+@testable import LarderGenerator
+
+@Suite("Generated methods of operations", .timeLimit(.minutes(5)))
+struct OperationTests {
+  private let types = """
+    <EntityType Name="Base"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+      <NavigationProperty Name="Parts" Type="Collection(Shop.Part)"/></EntityType>
+    <EntityType Name="Middle" BaseType="Shop.Base"/>
+    <EntityType Name="Last" BaseType="Shop.Middle"><NavigationProperty Name="Check" Type="Shop.Part"/></EntityType>
+    <EntityType Name="Part"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+      </EntityType>
+    <TypeDefinition Name="Money" UnderlyingType="Edm.Decimal"/>
+    """
+
+  /// The heads of extensions and methods, in their order.
+  private func heads(_ schema: String, _ change: (inout GeneratorOptions) -> Void = { _ in }) throws -> [String] {
+    let files = try generate(try model(types + schema), change)
+    let lines = ((files["Operations"] ?? "") + (files["Service"] ?? "")).split(separator: "\n").map(String.init)
+    return lines.compactMap { line in
+      let text = line.drop { $0 == " " }
+      if text.hasPrefix("extension") { return String(text.dropLast(2)) }
+      return text.hasPrefix("func") ? String(text.prefix { $0 != "{" }.dropLast()) : nil
+    }
+  }
+
+  private func function(
+    _ name: String, _ binding: String, _ parameters: (String, String)..., result: String = "Edm.Int32"
+  )
+    -> String
+  {
+    """
+    <Function Name="\(name)" IsBound="\(!binding.isEmpty)">\(
+      binding.isEmpty ? "" : "<Parameter Name=\"it\" Type=\"\(binding)\"/>")\(
+      parameters.map { "<Parameter Name=\"\($0.0)\" Type=\"\($0.1)\" Nullable=\"false\"/>" }.joined()
+    )<ReturnType Type="\(result)" Nullable="false"/></Function>
+    """
+  }
+
+  @Test("overloads with one Swift signature have names of their own, and others share a name")
+  func overloads() throws {
+    let schema = [
+      function("Find", "Shop.Part", ("a_b", "Edm.String")), function("Find", "Shop.Part", ("aB", "Edm.String")),
+      function("Find", "Shop.Part", ("aB", "Edm.Int64")), function("Find", "Shop.Part", ("aB", "Edm.Decimal")),
+      function("Find", "Shop.Part", ("a_b", "Shop.Money")), function("Find", "Shop.Part"),
+    ].joined()
+    #expect(
+      try heads(schema) == [
+        "extension ODataEntityReference where Entity == Part",
+        "func find(aB: String) async throws -> Int32", "func shopFind(aB: String) async throws -> Int32",
+        "func find(aB: Int64) async throws -> Int32", "func find(aB: ODataDecimal) async throws -> Int32",
+        "func shopFind(aB: Money) async throws -> Int32", "func find() async throws -> Int32",
+      ])
+  }
+
+  @Test("an operation that is named like a navigation property, an entity set or another operation has another name")
+  func collisions() throws {
+    let schema =
+      function("parts", "Shop.Base") + function("Do", "Shop.Part") + function("do", "Shop.Part")
+      + function("DO", "Shop.Part")
+      + function("Delete", "Shop.Part") + function("Free", "") + """
+        <EntityContainer Name="Service"><EntitySet Name="Parts" EntityType="Shop.Part"/>
+          <FunctionImport Name="parts" Function="Shop.Free"/><FunctionImport Name="free" Function="Shop.Free"/>
+          <FunctionImport Name="store" Function="Shop.Free"/></EntityContainer>
+        """
+    let all = try heads(schema)
+    #expect(
+      all == [
+        "extension ODataEntityReference where Entity == Base", "func partsOperation() async throws -> Int32",
+        "extension ODataEntityReference where Entity == Last", "func partsOperation() async throws -> Int32",
+        "extension ODataEntityReference where Entity == Middle", "func partsOperation() async throws -> Int32",
+        "extension ODataEntityReference where Entity == Part", "func `do`() async throws -> Int32",
+        "func shopDo() async throws -> Int32", "func shopDO() async throws -> Int32",
+        "func deleteOperation() async throws -> Int32", "func partsOperation() async throws -> Int32",
+        "func free() async throws -> Int32", "func storeOperation() async throws -> Int32",
+      ])
+    let selected = try heads(schema) { $0.only = [NamePattern("Last")] }
+    #expect(selected.filter { !$0.hasPrefix("ext") }.allSatisfy(all.contains))
+  }
+
+  @Test("operations of a base type are also those of derived types, unless a derived type replaces them")
+  func inheritance() throws {
+    let schema =
+      function("Check", "Shop.Base") + function("Check", "Shop.Middle", result: "Edm.String")
+      + function("Best", "Collection(Shop.Middle)")
+    #expect(
+      try heads(schema) == [
+        "extension ODataEntityReference where Entity == Base", "func check() async throws -> Int32",
+        "extension ODataEntityReference where Entity == Last", "func checkOperation() async throws -> String",
+        "extension ODataEntitySet where Entity == Last", "func best() async throws -> Int32",
+        "extension ODataEntityReference where Entity == Middle", "func check() async throws -> String",
+        "extension ODataEntitySet where Entity == Middle", "func best() async throws -> Int32",
+      ])
+    let withoutBase = try generateAll(try model(types + schema)) { $0.except = [NamePattern("Base")] }
+    #expect(withoutBase.omissions.isEmpty)
+  }
+
+  @Test(
+    "V2 and V3: a function import is called by POST if HttpMethod says so, else in V3 if it has side effects",
+    arguments: [
+      ("1.0", #"m:HttpMethod="GET""#, false), ("1.0", #"m:HttpMethod="POST""#, true), ("1.0", "", false),
+      ("3.0", "", true), ("3.0", #"IsSideEffecting="true""#, true), ("3.0", #"IsSideEffecting="false""#, false),
+      ("3.0", #"m:HttpMethod="GET""#, false), ("3.0", #"m:HttpMethod="POST" IsSideEffecting="false""#, true),
+      ("3.0", #"IsComposable="true""#, false),
+    ])
+  func sideEffects(version: String, attributes: String, isPost: Bool) throws {
+    let edm = version == "3.0" ? "2009/11" : "2008/09"
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <edmx:DataServices m:DataServiceVersion="\(version)">
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/\(edm)/edm">
+        <ComplexType Name="A"/><EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+          <FunctionImport Name="Run" \(attributes)/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let text = try #require(try generate(model)["C"])
+    #expect(text.contains("postedFunction(") == isPost && text.contains("queryFunction(") != isPost)
+  }
+
+  @Test("the generated methods can be called")
+  func calls() {
+    func calls(_ service: Service) async throws {
+      try await service.me.rate(stars: 5)
+      try await service.orders[1].itemsOperation()
+      _ = try await service.orders[1].items.all()
+      let best: Party = try await service.parties.best()
+      _ = try await (best, service.ordersOperation(odataListParameter: 1), service.find(odataListParameter: 2))
+      _ = try await service.storeSet.all()
+      let entity: EntityEntity = try await service._Set["a"]._Operation(parameter: "b")
+      _ = try await service._Set[entity].fields.all()
+    }
+    _ = calls
+  }
+}
