@@ -96,9 +96,9 @@ extension ODataEntitySet where Entity: ODataKeyed {
   /// The entity with the key of a value.
   public subscript(entity: Entity) -> ODataEntityReference<Entity> { self[entity.odataKey] }
 
-  /// Deletes an entity: if it is ``LarderOData/ODataTracked``, only the version that was read.
+  /// Deletes an entity: if it knows the ETag under which it was read, only that version.
   public func delete(_ entity: Entity) async throws {
-    try await self[entity].delete(ifMatch: (entity as? any ODataTracked)?.odataState.etag)
+    try await self[entity].delete(ifMatch: (entity as? any ODataVersioned)?.odataState.etag)
   }
 }
 

@@ -1,0 +1,45 @@
+import LarderOData
+
+/// The members of an object.
+struct EncodedObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let encoder: EntityEncoder
+  var codingPath: [any CodingKey] { encoder.codingPath }
+
+  func encodeNil(forKey key: Key) { encoder.member(key).part.content = .value(.null) }
+  func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.member(key).encode(value) }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> { encoder.member(key).container(keyedBy: type) }
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder.member(key).unkeyedContainer()
+  }
+  // A superclass encodes into the same entity.
+  func superEncoder() -> any Encoder { encoder }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder.member(key) }
+}
+
+/// The items of an array.
+struct EncodedArray: UnkeyedEncodingContainer {
+  let encoder: EntityEncoder
+  var codingPath: [any CodingKey] { encoder.codingPath }
+  var count: Int { if case .array(let items) = encoder.part.content { items.count } else { 0 } }
+
+  func encodeNil() { encoder.item().part.content = .value(.null) }
+  func encode(_ value: some Encodable) throws { try encoder.item().encode(value) }
+
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+    encoder.item().container(keyedBy: type)
+  }
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.item().unkeyedContainer() }
+  func superEncoder() -> any Encoder { encoder.item() }
+}
+
+/// One value.
+struct EncodedSingle: SingleValueEncodingContainer {
+  let encoder: EntityEncoder
+  var codingPath: [any CodingKey] { encoder.codingPath }
+
+  func encodeNil() { encoder.part.content = .value(.null) }
+  func encode(_ value: some Encodable) throws { try encoder.encode(value) }
+}
