@@ -201,6 +201,22 @@ struct GeneratedFilesTests {
     #expect(Set(files.map { $0.lowercased() }).count == 3)
   }
 
+  @Test("members do not have the names of types, which scripts without case do not tell apart")
+  func uncasedNames() throws {
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="订单"><Key><PropertyRef Name="号"/></Key><Property Name="号" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="颜色" Type="Shop.颜色"/><NavigationProperty Name="订单" Type="Shop.订单"/></EntityType>
+        <EnumType Name="颜色"><Member Name="颜色"/></EnumType>
+        <EntityContainer Name="C"><EntitySet Name="订单" EntityType="Shop.订单"/></EntityContainer>
+        """))
+    let order = try #require(files["订单"])
+    #expect(order.contains("var 颜色2: 颜色?") && order.contains("var to订单: 订单?") && order.contains("let 号: Int32"))
+    #expect(files["颜色"]?.contains("static var 颜色2: 颜色 { 颜色(rawValue: \"颜色\") }") == true)
+    #expect(files["C"]?.contains("var 订单2: ODataEntitySet<订单>") == true)
+  }
+
   @Test("texts of a service cannot end a comment line or a string")
   func injection() throws {
     let text = try #require(

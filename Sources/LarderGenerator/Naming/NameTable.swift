@@ -1,6 +1,9 @@
 /// Gives each of several names a Swift name of its own, always the same ones for the same input.
 struct NameTable {
-  private var taken: Set<String> = []
+  private var taken: Set<String>
+
+  /// A table in which some names are taken: those of types, which members in scripts without case could hide.
+  init(taken: Set<String> = []) { self.taken = taken }
 
   /// Takes the first candidate that is free, or else the first candidate with the lowest number that is free.
   mutating func take(_ candidates: [String]) -> String {

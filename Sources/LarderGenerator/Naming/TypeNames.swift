@@ -13,6 +13,8 @@ struct TypeNames {
   }
 
   private var names: [String: String] = [:]
+  /// All Swift names.
+  private(set) var all: Set<String> = []
 
   init(_ declarations: [Declaration], prefix: String) {
     var table = NameTable()
@@ -24,6 +26,7 @@ struct TypeNames {
     for declaration in sorted where names[declaration.qualifiedName] == nil {
       names[declaration.qualifiedName] = table.take(TypeNames.candidates(declaration, prefix: prefix))
     }
+    all = Set(names.values)
   }
 
   /// The Swift name of a type by its qualified name; nil if the model does not declare it.

@@ -140,10 +140,10 @@ extension Planner {
   private mutating func operations(
     _ operations: [Operation], of binding: OperationPlan.Binding, beside properties: [String]
   ) -> [OperationPlan] {
-    var methods = MethodNames(properties: properties)
+    var methods = MethodNames(properties: names.all.union(properties))
     var plans: [OperationPlan] = []
     for operation in operations {
-      var table = NameTable()
+      var table = NameTable(taken: names.all)
       let labels = operation.parameters.map { table.take(NameTable.parameter($0.name)) }
       let signature = zip(labels, operation.parameters).map { "\($0): \(signatureType($1))" }
       let name = methods.take(operation.name, namespace: operation.namespace, signature: signature)

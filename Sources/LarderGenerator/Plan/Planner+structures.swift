@@ -52,7 +52,7 @@ extension Planner {
     let keyNames = Set(structure.key.map(\.name))
     // `id` is the key's name in every entity: only the key's one property can have it.
     let hasOwnID = structure.key.count == 1
-    var table = NameTable()
+    var table = NameTable(taken: names.all)
     return structure.chain.map { level in
       let candidates =
         level.ownProperties.map { property -> (name: String, candidates: [String]) in

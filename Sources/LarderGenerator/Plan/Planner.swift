@@ -116,7 +116,7 @@ struct Planner {
 extension Planner {
   private func enumeration(_ type: EdmEnumType) -> EnumerationPlan? {
     guard let name = names[type.qualifiedName] else { return nil }
-    var table = NameTable()
+    var table = NameTable(taken: names.all)
     let members = table.members(type.members.map { ($0.name, NameTable.enumerationMember($0.name)) })
     return EnumerationPlan(
       name: name, serviceName: type.qualifiedName, isFlags: type.isFlags,
@@ -146,7 +146,7 @@ extension Planner {
       container.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
       + container.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
     // All sets and operations have names, so that a selection does not change those of others.
-    var table = NameTable()
+    var table = NameTable(taken: names.all)
     let members = table.members(roots.map { ($0.0, NameTable.set($0.0)) })
     typealias Root = (member: String, name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
     let planned = zip(members, roots).compactMap { member, root -> Root? in
