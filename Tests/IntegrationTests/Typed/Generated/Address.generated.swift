@@ -40,14 +40,23 @@ struct Address: ODataBaseType, ODataComplex, Codable, Hashable, Sendable {
     case location = "Location"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    self.street = try container.decodeIfPresent(String.self, forKey: .street)
-    self.city = try container.decode(String.self, forKey: .city)
-    self.location = try container.decodeIfPresent(ODataGeo.self, forKey: .location)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Larder.Shop.PostalAddress":
+        let odataValue = try PostalAddress(from: decoder)
+        self.street = odataValue.street
+        self.city = odataValue.city
+        self.location = odataValue.location
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        self.street = try container.decodeIfPresent(String.self, forKey: .street)
+        self.city = try container.decode(String.self, forKey: .city)
+        self.location = try container.decodeIfPresent(ODataGeo.self, forKey: .location)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -58,13 +67,6 @@ struct Address: ODataBaseType, ODataComplex, Codable, Hashable, Sendable {
     try container.encodeIfPresent(self.street, forKey: .street)
     try container.encode(self.city, forKey: .city)
     try container.encodeIfPresent(self.location, forKey: .location)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Larder.Shop.PostalAddress": return PostalAddress.self
-      default: return nil
-    }
   }
 
   /// The value as a payload contains it.

@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Larder.Shop.CatalogItem`.
-struct CatalogItem: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
+struct CatalogItem: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.CatalogItem"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -15,6 +15,8 @@ struct CatalogItem: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, 
   let id: Int32
   /// The property `Name`.
   let name: String
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
@@ -57,17 +59,28 @@ struct CatalogItem: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, 
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case id = "ID"
     case name = "Name"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    self.id = try container.decode(Int32.self, forKey: .id)
-    self.name = try container.decode(String.self, forKey: .name)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Larder.Shop.Perishable", "#Larder.Shop.Product":
+        let odataValue = try Product(from: decoder)
+        odataState = odataValue.odataState
+        self.id = odataValue.id
+        self.name = odataValue.name
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+        self.id = try container.decode(Int32.self, forKey: .id)
+        self.name = try container.decode(String.self, forKey: .name)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -75,15 +88,9 @@ struct CatalogItem: ODataKeyed, Identifiable, ODataBaseType, Codable, Hashable, 
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.id, forKey: .id)
     try container.encode(self.name, forKey: .name)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Larder.Shop.Perishable", "#Larder.Shop.Product": return Product.self
-      default: return nil
-    }
   }
 
   /// The properties in queries.

@@ -14,36 +14,36 @@ struct Container: Sendable {
   init(_ store: any ODataStore) { self.store = store }
 
   /// The entity set `Products`.
-  var products: ODataEntitySet<Product> { .init(store, ODataQuery<Product>("Products")) }
+  var products: ODataEntitySet<Product> { .init(self.store, ODataQuery<Product>("Products")) }
 
   /// The entity set `Categories`.
-  var categories: ODataEntitySet<Category> { .init(store, ODataQuery<Category>("Categories")) }
+  var categories: ODataEntitySet<Category> { .init(self.store, ODataQuery<Category>("Categories")) }
 
   /// The entity set `Suppliers`.
-  var suppliers: ODataEntitySet<Supplier> { .init(store, ODataQuery<Supplier>("Suppliers")) }
+  var suppliers: ODataEntitySet<Supplier> { .init(self.store, ODataQuery<Supplier>("Suppliers")) }
 
   /// The entity set `Orders`.
-  var orders: ODataEntitySet<Order> { .init(store, ODataQuery<Order>("Orders")) }
+  var orders: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>("Orders")) }
 
   /// The entity set `Documents`.
-  var documents: ODataEntitySet<Document> { .init(store, ODataQuery<Document>("Documents")) }
+  var documents: ODataEntitySet<Document> { .init(self.store, ODataQuery<Document>("Documents")) }
 
   /// The entity set `AllTypes`.
-  var allTypes: ODataEntitySet<AllTypes> { .init(store, ODataQuery<AllTypes>("AllTypes")) }
+  var allTypes: ODataEntitySet<AllTypes> { .init(self.store, ODataQuery<AllTypes>("AllTypes")) }
 
   /// The entity set `Shelves`.
-  var shelves: ODataEntitySet<Shelf> { .init(store, ODataQuery<Shelf>("Shelves")) }
+  var shelves: ODataEntitySet<Shelf> { .init(self.store, ODataQuery<Shelf>("Shelves")) }
 
   /// The entity set `Samples`.
-  var samples: ODataEntitySet<Sample> { .init(store, ODataQuery<Sample>("Samples")) }
+  var samples: ODataEntitySet<Sample> { .init(self.store, ODataQuery<Sample>("Samples")) }
 
   /// The singleton `Shop`.
-  var shop: ODataEntityReference<ShopInfo> { .init(store, ODataQuery<ShopInfo>("Shop")) }
+  var shop: ODataEntityReference<ShopInfo> { .init(self.store, ODataQuery<ShopInfo>("Shop")) }
 
   /// Calls the function `Cheapest`.
   func cheapest() async throws -> Product? {
     let odataList: ODataCall.Arguments = []
-    return try await ODataCall(store, "Cheapest").function(Product.self, odataList)
+    return try await ODataCall(self.store, "Cheapest").function(Product.self, odataList)
   }
 
   /// Calls the function `Below`.
@@ -51,13 +51,13 @@ struct Container: Sendable {
     let odataList: ODataCall.Arguments = [
       ("price", price)
     ]
-    return try ODataCall.required(await ODataCall(store, "Below").function([Product].self, odataList))
+    return try ODataCall.required(await ODataCall(self.store, "Below").function([Product].self, odataList))
   }
 
   /// Calls the function `HeadOffice`.
   func headOffice() async throws -> Address? {
     let odataList: ODataCall.Arguments = []
-    return try await ODataCall(store, "HeadOffice").function(Address.self, odataList)
+    return try await ODataCall(self.store, "HeadOffice").function(Address.self, odataList)
   }
 
   /// Calls the function `Echo`.
@@ -65,7 +65,7 @@ struct Container: Sendable {
     let odataList: ODataCall.Arguments = [
       ("text", text)
     ]
-    return try await ODataCall(store, "Echo").function(String.self, odataList)
+    return try await ODataCall(self.store, "Echo").function(String.self, odataList)
   }
 
   /// Calls the function `Echo`.
@@ -73,13 +73,13 @@ struct Container: Sendable {
     let odataList: ODataCall.Arguments = [
       ("number", number)
     ]
-    return try await ODataCall(store, "Echo").function(Int64.self, odataList)
+    return try await ODataCall(self.store, "Echo").function(Int64.self, odataList)
   }
 
   /// Calls the action `EmptyShelves`.
   func emptyShelves() async throws {
     let odataList = ODataPropertyList()
-    try await ODataCall(store, "EmptyShelves").action(odataList)
+    try await ODataCall(self.store, "EmptyShelves").action(odataList)
   }
 
   /// Calls the action `Discontinue`.
@@ -87,6 +87,6 @@ struct Container: Sendable {
   func discontinue(ids: [Int32]) async throws -> [Product] {
     var odataList = ODataPropertyList()
     odataList.set("ids", ids)
-    return try ODataCall.required(await ODataCall(store, "Discontinue").action([Product].self, odataList))
+    return try ODataCall.required(await ODataCall(self.store, "Discontinue").action([Product].self, odataList))
   }
 }

@@ -5,13 +5,21 @@
 
 import LarderService
 
-extension ODataEntityReference where Entity == Product {
+extension ODataEntityReference where Entity == Order {
+  /// Calls the function `Larder.Shop.Total`.
+  func total() async throws -> ODataDecimal? {
+    let odataList: ODataCall.Arguments = []
+    return try await self.odataCall("Larder.Shop.Total").function(ODataDecimal.self, odataList)
+  }
+}
+
+extension ODataEntityReference where Entity == Perishable {
   /// Calls the function `Larder.Shop.PriceIn`.
   func priceIn(factor: Double) async throws -> ODataDecimal? {
     let odataList: ODataCall.Arguments = [
       ("factor", factor)
     ]
-    return try await odataCall("Larder.Shop.PriceIn").function(ODataDecimal.self, odataList)
+    return try await self.odataCall("Larder.Shop.PriceIn").function(ODataDecimal.self, odataList)
   }
 
   /// Calls the action `Larder.Shop.Restock`.
@@ -19,7 +27,33 @@ extension ODataEntityReference where Entity == Product {
   func restock(amount: Int64) async throws -> Product? {
     var odataList = ODataPropertyList()
     odataList.set("amount", amount)
-    return try await odataCall("Larder.Shop.Restock").action(Product.self, odataList)
+    return try await self.odataCall("Larder.Shop.Restock").action(Product.self, odataList)
+  }
+}
+
+extension ODataEntitySet where Entity == Perishable {
+  /// Calls the function `Larder.Shop.InStock`.
+  func inStock() async throws -> [Product] {
+    let odataList: ODataCall.Arguments = []
+    return try ODataCall.required(await self.odataCall("Larder.Shop.InStock").function([Product].self, odataList))
+  }
+}
+
+extension ODataEntityReference where Entity == Product {
+  /// Calls the function `Larder.Shop.PriceIn`.
+  func priceIn(factor: Double) async throws -> ODataDecimal? {
+    let odataList: ODataCall.Arguments = [
+      ("factor", factor)
+    ]
+    return try await self.odataCall("Larder.Shop.PriceIn").function(ODataDecimal.self, odataList)
+  }
+
+  /// Calls the action `Larder.Shop.Restock`.
+  @discardableResult
+  func restock(amount: Int64) async throws -> Product? {
+    var odataList = ODataPropertyList()
+    odataList.set("amount", amount)
+    return try await self.odataCall("Larder.Shop.Restock").action(Product.self, odataList)
   }
 }
 
@@ -27,14 +61,6 @@ extension ODataEntitySet where Entity == Product {
   /// Calls the function `Larder.Shop.InStock`.
   func inStock() async throws -> [Product] {
     let odataList: ODataCall.Arguments = []
-    return try ODataCall.required(await odataCall("Larder.Shop.InStock").function([Product].self, odataList))
-  }
-}
-
-extension ODataEntityReference where Entity == Order {
-  /// Calls the function `Larder.Shop.Total`.
-  func total() async throws -> ODataDecimal? {
-    let odataList: ODataCall.Arguments = []
-    return try await odataCall("Larder.Shop.Total").function(ODataDecimal.self, odataList)
+    return try ODataCall.required(await self.odataCall("Larder.Shop.InStock").function([Product].self, odataList))
   }
 }

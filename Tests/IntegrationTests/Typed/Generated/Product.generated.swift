@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Larder.Shop.Product`.
-struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
+struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Product"
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -41,6 +41,8 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
   private let _supplier: ODataIndirect<Supplier>?
   /// The property `Shelves`.
   let shelves: [Shelf]?
+  /// The version that was read.
+  var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
@@ -107,6 +109,7 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
 
   private enum CodingKeys: String, CodingKey {
     case odataType = "@odata.type"
+    case odataState = "@odata.etag"
     case id = "ID"
     case name = "Name"
     case description = "Description"
@@ -123,25 +126,47 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
     case shelves = "Shelves"
   }
 
-  /// Decodes the value, and also the derived value that its type names.
+  /// Decodes the derived value that the name of the type means, or else the value.
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
-    self.id = try container.decode(Int32.self, forKey: .id)
-    self.name = try container.decode(String.self, forKey: .name)
-    self.description = try container.decodeIfPresent(String.self, forKey: .description)
-    self.price = try container.decode(Money.self, forKey: .price)
-    self.stock = try container.decode(Int64.self, forKey: .stock)
-    self.color = try container.decodeIfPresent(Color.self, forKey: .color)
-    self.labels = try container.decodeIfPresent(Labels.self, forKey: .labels)
-    self.tags = try container.decode([String].self, forKey: .tags)
-    self.releasedOn = try container.decodeIfPresent(ODataDate.self, forKey: .releasedOn)
-    self.updatedAt = try container.decodeIfPresent(ODataDateTimeOffset.self, forKey: .updatedAt)
-    self.rating = try container.decodeIfPresent(Double.self, forKey: .rating)
-    self._category = try container.decodeIfPresent(ODataIndirect<Category>.self, forKey: ._category)
-    self._supplier = try container.decodeIfPresent(ODataIndirect<Supplier>.self, forKey: ._supplier)
-    self.shelves = try container.decodeIfPresent([Shelf].self, forKey: .shelves)
-    odataDerived = try odataType.flatMap(Self.derivedType).map { try ODataDerivedValue($0, from: decoder) }
+    switch odataType {
+      case "#Larder.Shop.Perishable":
+        let odataValue = try Perishable(from: decoder)
+        odataState = odataValue.odataState
+        self.id = odataValue.id
+        self.name = odataValue.name
+        self.description = odataValue.description
+        self.price = odataValue.price
+        self.stock = odataValue.stock
+        self.color = odataValue.color
+        self.labels = odataValue.labels
+        self.tags = odataValue.tags
+        self.releasedOn = odataValue.releasedOn
+        self.updatedAt = odataValue.updatedAt
+        self.rating = odataValue.rating
+        self._category = ODataIndirect(odataValue.category)
+        self._supplier = ODataIndirect(odataValue.supplier)
+        self.shelves = odataValue.shelves
+        odataDerived = ODataDerivedValue(odataValue)
+      default:
+        odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+        self.id = try container.decode(Int32.self, forKey: .id)
+        self.name = try container.decode(String.self, forKey: .name)
+        self.description = try container.decodeIfPresent(String.self, forKey: .description)
+        self.price = try container.decode(Money.self, forKey: .price)
+        self.stock = try container.decode(Int64.self, forKey: .stock)
+        self.color = try container.decodeIfPresent(Color.self, forKey: .color)
+        self.labels = try container.decodeIfPresent(Labels.self, forKey: .labels)
+        self.tags = try container.decode([String].self, forKey: .tags)
+        self.releasedOn = try container.decodeIfPresent(ODataDate.self, forKey: .releasedOn)
+        self.updatedAt = try container.decodeIfPresent(ODataDateTimeOffset.self, forKey: .updatedAt)
+        self.rating = try container.decodeIfPresent(Double.self, forKey: .rating)
+        self._category = try container.decodeIfPresent(ODataIndirect<Category>.self, forKey: ._category)
+        self._supplier = try container.decodeIfPresent(ODataIndirect<Supplier>.self, forKey: ._supplier)
+        self.shelves = try container.decodeIfPresent([Shelf].self, forKey: .shelves)
+        odataDerived = nil
+    }
   }
 
   /// Encodes the value, or the derived value.
@@ -149,6 +174,7 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
     if let odataDerived { return try odataDerived.encode(to: encoder) }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
     try container.encode(self.id, forKey: .id)
     try container.encode(self.name, forKey: .name)
     try container.encodeIfPresent(self.description, forKey: .description)
@@ -163,13 +189,6 @@ struct Product: ODataUpdatable, Identifiable, ODataCreatable, ODataBaseType, Cod
     try container.encodeIfPresent(self._category, forKey: ._category)
     try container.encodeIfPresent(self._supplier, forKey: ._supplier)
     try container.encodeIfPresent(self.shelves, forKey: .shelves)
-  }
-
-  private static func derivedType(_ name: String) -> (any ODataDerivedValue.Value.Type)? {
-    switch name {
-      case "#Larder.Shop.Perishable": return Perishable.self
-      default: return nil
-    }
   }
 
   /// The properties in queries.
