@@ -170,6 +170,75 @@ struct TypedStoreTests {
     }
   }
 
+  private struct NewOrder: Encodable {
+    var customer: String?
+    var placed = Date(timeIntervalSince1970: 1_768_435_200.25)
+    var lines: [Line] = []
+
+    struct Line: Encodable {
+      var position: Int
+      var product: String?
+      var quantity = "2.50"
+      private enum CodingKeys: String, CodingKey {
+        case position = "Position"
+        case product = "Product@odata.bind"
+        case quantity = "Quantity"
+      }
+    }
+    struct Change: Encodable {
+      var customer: String?
+      var placed: Date?
+      private enum CodingKeys: String, CodingKey {
+        case customer = "Customer"
+        case placed = "PlacedAt"
+      }
+    }
+    private enum CodingKeys: String, CodingKey {
+      case customer = "Customer"
+      case placed = "PlacedAt"
+      case lines = "Items"
+    }
+  }
+
+  @Test("values of hand-written types are created and updated by the declared types", arguments: Kind.allCases)
+  func encoding(kind: Kind) async throws {
+    struct Cleared: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encodeNil(forKey: .customer)
+      }
+      private enum Key: String, CodingKey { case customer = "Customer" }
+    }
+    struct Wrong: Encodable {
+      let items: [Item]
+      struct Item: Encodable {
+        let position: String
+        private enum CodingKeys: String, CodingKey { case position = "Position" }
+      }
+      private enum CodingKeys: String, CodingKey { case items = "Items" }
+    }
+    try await withShop(kind) { shop in
+      let new = NewOrder(customer: "Edith", lines: [.init(position: 1)])
+      let created = try #require(try await shop.store.create(new, in: "Orders"))
+      let text = try #require(created["ID"]).text()
+      let id = try #require(Int32(text))
+      let read = try await shop.orders[id].expand(\.items).get()
+      #expect(read.customer == "Edith" && read.placedAt?.description == "2026-01-15T00:00:00.25Z")
+      #expect(read.items?.map(\.quantity) == [2.5])
+      // What is not encoded stays, what is encoded as nil is null.
+      try await shop.store.update("Orders(\(id))", to: NewOrder.Change(placed: .now), ifMatch: read.odataState.etag)
+      #expect(try await shop.orders[id].get().customer == "Edith")
+      let etag = try await shop.orders[id].get().odataState.etag
+      try await shop.store.update("Orders(\(id))", to: Cleared(), ifMatch: etag)
+      #expect(try await shop.orders[id].get().customer == nil)
+      let error = await #expect(throws: ODataServiceError.self) {
+        try await shop.store.create(Wrong(items: [.init(position: "one")]), in: "Orders")
+      }
+      #expect(error?.description.contains("'/Items[0]/Position'") == true, "\(String(describing: error))")
+      try await shop.orders.delete(try await shop.orders[id].get())
+    }
+  }
+
   @Test("a value that does not fit its type is the error undecodableType on both stores", arguments: Kind.allCases)
   func undecodable(kind: Kind) async throws {
     struct Wrong: Decodable, Sendable {

@@ -1,3 +1,4 @@
+import Foundation
 import LarderOData
 import LarderService
 import LarderStorage
@@ -51,6 +52,38 @@ struct ArchiveFaceTests {
     await #expect(throws: OfflineODataError.self) {
       try await rig.store.update("ErrorArchive(1)", to: ODataEntity(properties: [ODataProperty("Code", .string(""))]))
     }
+  }
+
+  private struct NamedOrder: ODataDescribed, Decodable {
+    static let odataTypeName = "Sales.Order"
+    let name: String?
+    struct Fields: ODataFields {}
+    private enum CodingKeys: String, CodingKey { case name = "Name" }
+  }
+
+  @Test("The archive, the queue and the event log are read as Swift types", arguments: [false, true])
+  func types(isV2: Bool) async throws {
+    let (rig, _) = try await refused(.init(isV2: isV2))
+    let rejected = try await rig.store.errorArchive.filter { !$0.isHeld }.orderBy(\.requestID).all()
+    #expect(rejected.map(\.requestID) == [1])
+    let first = try #require(rejected.first)
+    #expect(first.reason == "Refused" && first.method == "POST" && first.httpStatus == 400 && !first.isConflict)
+    #expect(first.time.map { $0 <= .now } == true && first.body?.contains("poison") == true)
+    let held = try await rig.store.errorArchive[1].dependents.all()
+    #expect(held.map(\.requestID) == [2] && held.first?.isHeld == true && held.first?.reason == "Held")
+    #expect(try await rig.store.errorArchive[1].affectedEntity(as: NamedOrder.self).get().name == "poison")
+    let missing = await #expect(throws: ODataServiceError.self) { try await rig.store.errorArchive[7].get() }
+    #expect(missing?.httpStatus == 404)
+    let log = try await rig.store.eventLog.filter { $0.type == "Upload" }.orderBy(\.eventID, descending: true).all()
+    #expect(log.count == 1 && log.first?.errorCode == nil && log.first?.milliseconds != nil)
+
+    try await rig.store.retry(1)
+    let queued = try await rig.store.requestQueue.all()
+    #expect(queued.map(\.requestID) == [1, 2] && queued.map(\.status) == ["Queued", "Queued"])
+    #expect(queued.map(\.entityPath).allSatisfy { $0 != nil } && queued.first?.method == "POST")
+    try await rig.store.requestQueue.delete(queued[0])
+    let left: Int64 = try await rig.store.requestQueue.count()
+    #expect(left == 0)
   }
 
   @Test("Deleting an entity of the queue undoes its request")
