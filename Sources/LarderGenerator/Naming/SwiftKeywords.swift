@@ -29,6 +29,7 @@ enum SwiftKeywords {
     "_", "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create",
     "update",
     "delete", "link", "unlink", "expand", "filter", "orderBy", "search", "skip", "top", "odataCall",
+    "reading", "creating", "updating", "deleting",
   ]
 
   /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.

@@ -1,5 +1,4 @@
 public import LarderOData
-public import LarderService
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -91,12 +90,5 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     public var details: Field<String> { .init("Details") }
     /// The number of the error; nil if it succeeded.
     public var errorCode: Field<Int32> { .init("ErrorCode") }
-  }
-}
-
-extension OfflineODataProvider {
-  /// The last 100 operations: the entity set `EventLog`, which every store has.
-  public var eventLog: ODataEntitySet<OfflineODataLoggedOperation> {
-    ODataEntitySet(self, ODataQuery<OfflineODataLoggedOperation>(StoreSet.log.rawValue))
   }
 }

@@ -26,9 +26,7 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   /// Reads the entity. Throws with status 404 if it does not exist.
   public func get() async throws -> Entity {
     let path = try store.text(query)
-    guard let entity = try await store.read(Entity.self, path) else {
-      throw ODataServiceError.notFound(path)
-    }
+    guard let entity = try await store.read(Entity.self, path) else { throw ODataServiceError.notFound(path) }
     return entity
   }
 
@@ -36,7 +34,7 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   public func live() throws -> ODataLiveResults<Entity?> { try store.liveResults(Entity.self, store.text(query)) }
 
   /// Deletes the entity; with an ETag, only if it still has that version.
-  public func delete(ifMatch: String? = nil) async throws { try await store.delete(try path(), ifMatch: ifMatch) }
+  public func delete(ifMatch: String? = nil) async throws { try await deleting(ifMatch: ifMatch).send() }
 
   // MARK: Navigation
 

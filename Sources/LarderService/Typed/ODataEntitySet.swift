@@ -97,9 +97,7 @@ extension ODataEntitySet where Entity: ODataKeyed {
   public subscript(entity: Entity) -> ODataEntityReference<Entity> { self[entity.odataKey] }
 
   /// Deletes an entity: if it knows the ETag under which it was read, only that version.
-  public func delete(_ entity: Entity) async throws {
-    try await self[entity].delete(ifMatch: (entity as? any ODataVersioned)?.odataState.etag)
-  }
+  public func delete(_ entity: Entity) async throws { try await deleting(entity).send() }
 }
 
 extension ODataEntitySet where Entity: ODataCreatable {
@@ -109,7 +107,7 @@ extension ODataEntitySet where Entity: ODataCreatable {
   ///   that the entity was created, but cannot be read.
   @discardableResult
   public func create(_ entity: Entity.Create) async throws -> Entity {
-    try await create(entity.odataEntity(of: nil), as: Entity.self)
+    try await creating(entity).send()
   }
 }
 
@@ -118,25 +116,8 @@ extension ODataEntitySet {
   @discardableResult
   public func create<Derived: ODataCreatable & Decodable & Sendable>(
     _ entity: Derived.Create, of type: Derived.Type
-  ) async throws -> Derived { try await create(entity.odataEntity(of: Derived.odataTypeName), as: Derived.self) }
-
-  private func create<Created: Decodable & Sendable>(
-    _ entity: ODataEntity, as type: Created.Type
-  ) async throws -> Created {
-    var request = ODataSingleRequest.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path)))
-    request.returnPreference = .representation
-    let response = try await store.execute(single: request)
-    let problem: any Error
-    do {
-      if let created = try DecodableContent(response, model: store.model).decoded(type) { return created }
-      // No content: the service names the entity (OData Protocol 4.01 §8.3.3, §8.3.4).
-      if let url = response.createdEntity, let created = try await store.read(type, url) { return created }
-      problem = ODataServiceError(
-        .malformedResponse("the response neither contains the created entity nor names it"),
-        operation: request.operationName, url: response.url, response: response)
-    } catch { problem = error }
-    throw ODataServiceError(
-      .createdUnread(problem), operation: request.operationName, url: response.url, cause: problem, response: response)
+  ) async throws -> Derived {
+    try await creating(entity.odataEntity(of: Derived.odataTypeName), as: Derived.self).send()
   }
 }
 
@@ -149,19 +130,7 @@ extension ODataEntitySet where Entity: ODataTracked {
   /// - Returns: the entity as the service returned it; else the given one with the new ETag; else, if the response has
   ///   none, the entity as it is read.
   @discardableResult
-  public func update(_ entity: Entity) async throws -> Entity {
-    let changes = entity.odataChanges
-    guard !changes.isEmpty else { return entity }
-    let path = try store.text(self[entity].query)
-    let request = ODataSingleRequest.update(
-      path, to: ODataEntity(properties: changes), ifMatch: entity.odataState.etag)
-    let response = try await store.execute(single: request)
-    if let changed = try await PageReader(store).result(response).decoded(Entity.self) { return changed }
-    guard response.etag != nil || entity.odataState.etag == nil else { return try await self[entity].get() }
-    var changed = entity
-    changed.odataState = ODataEntityState(etag: response.etag)
-    return changed
-  }
+  public func update(_ entity: Entity) async throws -> Entity { try await updating(entity).send() }
 }
 
 extension ODataServiceError {
@@ -173,7 +142,7 @@ extension ODataServiceError {
 
 extension ODataServiceError.Category {
   /// The error after a creation that succeeded.
-  fileprivate static func createdUnread(_ problem: any Error) -> ODataServiceError.Category {
+  static func createdUnread(_ problem: any Error) -> ODataServiceError.Category {
     let text = "the entity was created, but cannot be read: "
     switch (problem as? ODataServiceError)?.category {
     case .undecodableType(let detail): return .undecodableType(text + detail)
@@ -185,7 +154,7 @@ extension ODataServiceError.Category {
 
 extension ODataSingleResponse {
   /// The URL of the entity that the request created, if the service names one of its own.
-  fileprivate var createdEntity: String? {
+  var createdEntity: String? {
     let own = URLParts(url).origin
     return [fields["Location"], fields["OData-EntityId"]].lazy.compactMap { $0 }.first { text in
       let parts = URLParts(text)

@@ -170,6 +170,38 @@ struct TypedStoreTests {
     }
   }
 
+  // OData Protocol 4.01 §11.7
+  @Test(
+    "a batch has a result of its type for each request; a change set changes all or nothing", arguments: Kind.allCases)
+  func batches(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let (order, few, missing) = try await shop.store.batch(
+        shop.orders[1].expand(\.items).reading(), shop.products.orderBy(\.id).top(2).reading(),
+        shop.orders[99].reading())
+      #expect(try order.get().items?.count == 2 && few.get().map(\.id) == [1, 2])
+      let error = #expect(throws: (any Error).self) { try missing.get() }
+      #expect((error as? ODataServiceError)?.httpStatus == 404, "\(String(describing: error))")
+
+      let made = try await shop.store.changeSet(
+        ["a", "b"].map { try shop.orders.creating(.init(customer: $0, items: [.init(position: 9, quantity: 1)])) })
+      #expect(made.map(\.customer) == ["a", "b"])
+      var first = made[0]
+      first.customer = "c"
+      let (changed, unchanged, _) = try await shop.store.changeSet(
+        shop.orders.updating(first), shop.orders.updating(made[1]), shop.orders.deleting(made[1]))
+      #expect(changed.customer == "c" && unchanged == made[1])
+      #expect(try await shop.orders.filter { $0.id >= made[0].id }.all().map(\.customer) == ["c"])
+      first = try await shop.orders[first].get()
+      first.customer = "d"
+      await #expect(throws: (any Error).self) {
+        try await shop.store.changeSet(shop.orders.updating(first), shop.orders[99].deleting())
+      }
+      #expect(try await shop.orders[first].get().customer == "c")
+      try await shop.orders.delete(try await shop.orders[first].get())
+      await #expect(throws: ODataServiceError.self) { try await shop.store.changeSet(shop.orders[1].reading()) }
+    }
+  }
+
   private struct NewOrder: Encodable {
     var customer: String?
     var placed = Date(timeIntervalSince1970: 1_768_435_200.25)
@@ -218,7 +250,7 @@ struct TypedStoreTests {
       private enum CodingKeys: String, CodingKey { case items = "Items" }
     }
     try await withShop(kind) { shop in
-      let new = NewOrder(customer: "Edith", lines: [.init(position: 1)])
+      let new = NewOrder(customer: "Edith", lines: [.init(position: 7)])
       let created = try #require(try await shop.store.create(new, in: "Orders"))
       let text = try #require(created["ID"]).text()
       let id = try #require(Int32(text))

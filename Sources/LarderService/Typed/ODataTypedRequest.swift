@@ -1,0 +1,205 @@
+public import LarderOData
+
+/// A request of an entity set or entity, with the type of its result. It is sent on its own, or with others in a batch.
+///
+/// ```swift
+/// let (order, open) = try await store.batch(shop.orders[1].reading(), shop.orders.filter { $0.isOpen }.reading())
+/// try await store.changeSet(shop.orders.updating(order), shop.items.deleting(item))
+/// ```
+public struct ODataTypedRequest<Result: Sendable>: Sendable {
+  let store: any ODataStore
+  /// Nil if there is nothing to send.
+  let request: ODataSingleRequest?
+  let result: @Sendable (ODataSingleResponse?) async throws -> Result
+
+  /// Sends the request alone.
+  public func send() async throws -> Result {
+    guard let request else { return try await result(nil) }
+    return try await result(store.execute(single: request))
+  }
+}
+
+extension ODataEntitySet {
+  /// A request that reads all entities.
+  public func reading() throws -> ODataTypedRequest<[Entity]> {
+    let path = try store.text(query)
+    return ODataTypedRequest(store: store, request: .read(path)) { [store] response in
+      guard let rows = try await store.decoded([Entity].self, response) else { throw ODataServiceError.notFound(path) }
+      return rows
+    }
+  }
+
+  func creating<Created: Decodable & Sendable>(
+    _ entity: ODataEntity, as type: Created.Type
+  ) throws -> ODataTypedRequest<Created> {
+    var request = ODataSingleRequest.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path)))
+    request.returnPreference = .representation
+    return ODataTypedRequest(store: store, request: request) { [store] response in
+      let problem: any Error
+      do {
+        if let created = try await store.decoded(type, response) { return created }
+        // No content: the service names the entity (OData Protocol 4.01 §8.3.3, §8.3.4).
+        if let url = response?.createdEntity, let created = try await store.read(type, url) { return created }
+        problem = ODataServiceError(
+          .malformedResponse("the response neither contains the created entity nor names it"), operation: "create",
+          url: response?.url, response: response)
+      } catch { problem = error }
+      throw ODataServiceError(
+        .createdUnread(problem), operation: "create", url: response?.url, cause: problem, response: response)
+    }
+  }
+}
+
+extension ODataEntitySet where Entity: ODataCreatable {
+  /// A request that creates an entity, as ``create(_:)`` does.
+  public func creating(_ entity: Entity.Create) throws -> ODataTypedRequest<Entity> {
+    try creating(entity.odataEntity(of: nil), as: Entity.self)
+  }
+}
+
+extension ODataEntitySet where Entity: ODataTracked {
+  /// A request that changes an entity, as ``update(_:)`` does.
+  public func updating(_ entity: Entity) throws -> ODataTypedRequest<Entity> {
+    let changes = entity.odataChanges
+    let reference = self[entity]
+    let path = try store.text(reference.query)
+    let request = ODataSingleRequest.update(
+      path, to: ODataEntity(properties: changes), ifMatch: entity.odataState.etag)
+    return ODataTypedRequest(store: store, request: changes.isEmpty ? nil : request) { [store] response in
+      guard let response else { return entity }
+      if let changed = try await store.decoded(Entity.self, response) { return changed }
+      guard response.etag != nil || entity.odataState.etag == nil else { return try await reference.get() }
+      var changed = entity
+      changed.odataState = ODataEntityState(etag: response.etag)
+      return changed
+    }
+  }
+}
+
+extension ODataEntitySet where Entity: ODataKeyed {
+  /// A request that deletes an entity, as ``delete(_:)`` does.
+  public func deleting(_ entity: Entity) throws -> ODataTypedRequest<Void> {
+    try self[entity].deleting(ifMatch: (entity as? any ODataVersioned)?.odataState.etag)
+  }
+}
+
+extension ODataEntityReference {
+  /// A request that reads the entity.
+  public func reading() throws -> ODataTypedRequest<Entity> {
+    let path = try store.text(query)
+    return ODataTypedRequest(store: store, request: .read(path)) { [store] response in
+      guard let entity = try await store.decoded(Entity.self, response) else { throw ODataServiceError.notFound(path) }
+      return entity
+    }
+  }
+
+  /// A request that deletes the entity; with an ETag, only if it still has that version.
+  public func deleting(ifMatch: String? = nil) throws -> ODataTypedRequest<Void> {
+    let path = try store.text(ODataQuery<Entity>(path: query.path))
+    return ODataTypedRequest(store: store, request: .delete(path, ifMatch: ifMatch)) { _ in }
+  }
+}
+
+extension ODataStore {
+  /// Sends requests in one batch. Each has its own result: one that fails does not change the others.
+  public func batch<each Value: Sendable>(
+    _ request: repeat ODataTypedRequest<each Value>
+  ) async throws -> (repeat Result<each Value, any Error>) {
+    let responses = BatchResponses(self)
+    for request in repeat each request { try responses.add(request) }
+    try await responses.sendBatch()
+    return (repeat await responses.next(each request))
+  }
+
+  /// Sends requests in one batch, and returns their results in the same order.
+  public func batch<Value: Sendable>(
+    _ requests: [ODataTypedRequest<Value>]
+  ) async throws -> [Result<Value, any Error>] {
+    let responses = BatchResponses(self)
+    for request in requests { try responses.add(request) }
+    try await responses.sendBatch()
+    var results: [Result<Value, any Error>] = []
+    for request in requests { results.append(await responses.next(request)) }
+    return results
+  }
+
+  /// Sends changes that succeed or fail together (OData Protocol 4.01 §11.7.4). Throws the error of the one that failed.
+  @discardableResult
+  public func changeSet<each Value: Sendable>(
+    _ request: repeat ODataTypedRequest<each Value>
+  ) async throws -> (repeat each Value) {
+    let responses = BatchResponses(self)
+    for request in repeat each request { try responses.add(request) }
+    try await responses.sendChangeSet()
+    return (repeat try await responses.next(each request).get())
+  }
+
+  /// Sends changes that succeed or fail together, and returns their results in the same order.
+  @discardableResult
+  public func changeSet<Value: Sendable>(_ requests: [ODataTypedRequest<Value>]) async throws -> [Value] {
+    let responses = BatchResponses(self)
+    for request in requests { try responses.add(request) }
+    try await responses.sendChangeSet()
+    var results: [Value] = []
+    for request in requests { results.append(try await responses.next(request).get()) }
+    return results
+  }
+
+  fileprivate func decoded<Value: Decodable>(
+    _ type: Value.Type, _ response: ODataSingleResponse?
+  ) async throws -> Value? {
+    guard let response else { return nil }
+    return try await PageReader(self).result(response).decoded(type)
+  }
+}
+
+/// The responses to the requests of a batch, taken in their order.
+private final class BatchResponses {
+  private let store: any ODataStore
+  private var requests: [ODataSingleRequest] = []
+  private var results: ArraySlice<Result<ODataSingleResponse, any Error>> = []
+
+  init(_ store: any ODataStore) { self.store = store }
+
+  func add<Value>(_ request: ODataTypedRequest<Value>) throws(ODataServiceError) {
+    guard request.store === store else {
+      throw ODataServiceError(.invalidRequest("the requests of a batch must be of its own store"), operation: "batch")
+    }
+    if let request = request.request { requests.append(request) }
+  }
+
+  func sendBatch() async throws {
+    guard !requests.isEmpty else { return }
+    let response = try await store.execute(
+      batch: ODataBatchRequest(requests.map { .single($0) }, continuesOnError: true))
+    results =
+      response.slots.map { slot in
+        switch slot {
+        case .response(let response)?: .success(response)
+        case .failure(let error)?: .failure(error)
+        case .changeSet?, nil: .failure(ODataServiceError(.notProcessed, operation: "batch"))
+        }
+      }[...]
+  }
+
+  func sendChangeSet() async throws {
+    guard !requests.isEmpty else { return }
+    guard !requests.contains(where: \.isRead) else {
+      throw ODataServiceError(.invalidRequest("a change set contains changes alone"), operation: "batch")
+    }
+    let response = try await store.execute(batch: ODataBatchRequest([.changeSet(requests)]))
+    switch response.slots.first ?? nil {
+    case .changeSet(let responses)?: results = responses.map { .success($0) }[...]
+    case .failure(let error)?: throw error
+    case .response?, nil: throw ODataServiceError(.notProcessed, operation: "batch")
+    }
+  }
+
+  func next<Value>(_ request: ODataTypedRequest<Value>) async -> Result<Value, any Error> {
+    do {
+      guard request.request != nil else { return .success(try await request.result(nil)) }
+      guard let result = results.popFirst() else { throw ODataServiceError(.notProcessed, operation: "batch") }
+      return .success(try await request.result(result.get()))
+    } catch { return .failure(error) }
+  }
+}
