@@ -8,6 +8,7 @@ enum ArticleCode {
   static let articles = [
     "GettingStarted", "TypedServices", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication",
     "BackgroundWork", "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
+    "OneApplicationTwice",
   ]
 
   /// The lines of each block of Swift, without manifests of packages.
@@ -36,6 +37,11 @@ enum ArticleCode {
     swiftBlocks(in: text).joined().map { trimmed($0) }.filter { !$0.isEmpty && !snippets.contains($0) }
   }
 
+  /// Whether a string in the line contains one of the names as a word.
+  static func names(_ names: Set<String>, inStringsOf line: String) -> Bool {
+    line.matches(of: #/"([^"]*)"/#).contains { !names.isDisjoint(with: $0.1.matches(of: #/\w+/#).map { String($0.0) }) }
+  }
+
   /// All lines of these texts, without the spaces around them.
   static func lines(of texts: [String]) -> Set<String> {
     Set(texts.flatMap { $0.split(separator: "\n").map { trimmed($0) } })
@@ -55,6 +61,29 @@ struct ArticleCodeTests {
     #expect(!ArticleCode.swiftBlocks(in: file.text).isEmpty, "\(article) has no code")
     let violations = ArticleCode.uncompiledLines(in: file.text, snippets: Self.snippets)
     #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
+  }
+
+  @Test("The application that is written twice has the lines that its article counts, and names properties as it says")
+  func comparison() throws {
+    let article = try #require(SourceFile.all(below: ["docs/Larder.docc/OneApplicationTwice.md"]).first).text
+    let snippet = try #require(SourceFile.all(below: ["Snippets/OneApplicationTwice.swift"]).first).text
+    let parts = snippet.components(separatedBy: "// snippet.hide")
+    try #require(parts.count == 2)
+    // The properties of the generated types, and those of the error archive that the article's code reads.
+    let archive = ["RequestID", "RequestURL", "HTTPStatusCode", "Message", "AffectedEntity"]
+    let names = Set(parts[1].matches(of: #/case `?\w+`? = "(\w+)"/#).map { String($0.1) } + archive)
+    #expect(names.isSuperset(of: ["Customer", "Note", "Items", "Quantity"]))
+    let larder = try #require(ArticleCode.swiftBlocks(in: article).first)
+    let sap = try #require(article.components(separatedBy: "```text\n").last?.components(separatedBy: "\n```").first)
+      .components(separatedBy: "\n")
+    let lines = [sap, larder].map { $0.count { !$0.isEmpty } }
+    let naming = [sap, larder].map { $0.count { ArticleCode.names(names, inStringsOf: $0) } }
+    #expect(article.contains("| lines without empty ones | \(lines[0]) | \(lines[1]) |"))
+    #expect(article.contains("| lines with a property's name in a string | \(naming[0]) | \(naming[1]) |"))
+    #expect(lines[1] < lines[0] && naming[0] > 0 && naming[1] == 0)
+    // No line of the whole program does, not only those that the article shows.
+    let program = parts[0].components(separatedBy: "\n").filter { ArticleCode.names(names, inStringsOf: $0) }
+    #expect(program.isEmpty, "\(program)")
   }
 
   @Test("A line that is in no snippet is found; manifests and other languages are ignored")
