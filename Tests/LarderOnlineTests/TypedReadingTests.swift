@@ -7,12 +7,13 @@ import LarderTestSupport
 import Testing
 
 /// A type as the generator writes it, for the service below.
-struct Book: ODataTracked, ODataCreatable, Codable, Hashable, Sendable {
+struct Book: ODataTracked, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   static let odataTypeName = "S.Book"
   let id: Int
   var title: String? { didSet { odataState.assign(0) } }
   let chapters: [Book]?
   var odataState = ODataEntityState()
+  var odataDerived: ODataDerivedValue? { nil }
 
   struct Key: ODataSingleKey {
     let id: Int

@@ -53,6 +53,10 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
       store, ODataQuery(path: query.path.appending(Entity.Fields()[keyPath: property].name)))
   }
 
+  private func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
+}
+
+extension ODataEntityReference where Entity: ODataBaseType {
   /// The entity as a type that derives from `Entity`; it does not exist if it is of another type.
   public func `as`<Derived: ODataDescribed & Decodable & Sendable>(
     _ type: Derived.Type
@@ -61,8 +65,6 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
     query.options = options
     return ODataEntityReference<Derived>(store, query)
   }
-
-  private func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
 }
 
 // References between entities (OData Protocol 4.01 §11.4.6; OData V2 Operations, "Manipulating Links").

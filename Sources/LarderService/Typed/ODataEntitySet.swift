@@ -68,13 +68,6 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
     as type: Row.Type, @ODataSelectBuilder selecting items: (ODataSelection<Entity>) -> [ODataSelectItem]
   ) async throws -> [Row] { try await rows(query.select(items)) }
 
-  /// The entities of a type that derives from `Entity`.
-  public func `as`<Derived: ODataDescribed & Decodable & Sendable>(_ type: Derived.Type) -> ODataEntitySet<Derived> {
-    var query = ODataQuery<Derived>(path: query.path.appending(.qualifiedName(Derived.odataTypeName)))
-    query.options = options
-    return ODataEntitySet<Derived>(store, query)
-  }
-
   private func rows<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> [Row] {
     let path = try store.text(query)
     guard let rows = try await store.read([Row].self, path) else { throw ODataServiceError.notFound(path) }
@@ -111,7 +104,14 @@ extension ODataEntitySet where Entity: ODataCreatable {
   }
 }
 
-extension ODataEntitySet {
+extension ODataEntitySet where Entity: ODataBaseType {
+  /// The entities of a type that derives from `Entity`.
+  public func `as`<Derived: ODataDescribed & Decodable & Sendable>(_ type: Derived.Type) -> ODataEntitySet<Derived> {
+    var query = ODataQuery<Derived>(path: query.path.appending(.qualifiedName(Derived.odataTypeName)))
+    query.options = options
+    return ODataEntitySet<Derived>(store, query)
+  }
+
   /// Creates an entity of a derived type.
   @discardableResult
   public func create<Derived: ODataCreatable & Decodable & Sendable>(

@@ -3,7 +3,7 @@ import LarderOData
 @testable import LarderGenerator
 
 /// A service for programs that are compiled: properties that are computed, immutable, or not in filters and orders, a
-/// set without creations and updates, a key of two properties, a singleton, an action and functions.
+/// set without creations and updates, derived types, a key of two properties, a singleton, an action and functions.
 enum OrderService {
   /// The generated files by their names, and the types of rows that the programs use.
   static func files() throws -> [String: String] {
@@ -72,6 +72,7 @@ enum OrderService {
       <Property Name="Added" Type="Edm.Date"/>
       <NavigationProperty Name="Suppliers" Type="Collection(Shop.Party)"/>
     </EntityType>
+    <EntityType Name="Food" BaseType="Shop.Product"><Property Name="Expires" Type="Edm.Date"/></EntityType>
     <EntityType Name="Party">
       <Key><PropertyRef Name="ID"/></Key>
       <Property Name="ID" Type="Edm.Guid" Nullable="false"/>

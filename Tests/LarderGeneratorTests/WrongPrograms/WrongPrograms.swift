@@ -21,7 +21,8 @@ struct WrongProgram: Sendable {
 /// Programs for the service of ``OrderService``, whose parameters are `shop`, `order`, `item`, `party` and `guid`.
 enum WrongPrograms {
   static let all =
-    names + comparisons + conditions + restrictions + shapes + keys + creations + updates + calls + results
+    names + comparisons + conditions + restrictions + shapes + keys + creations + derivedTypes + batches + updates
+    + calls + results
 
   static let names: [WrongProgram] = [
     .init(
@@ -241,6 +242,50 @@ enum WrongPrograms {
     .init(
       "a read value as a creation", #"try await shop.orders.create(Order.Create(customer: "A", status: .open))"#,
       #"Order.Create(customer: "A", status: .open)"#, "order", "cannot convert value of type 'Order'"),
+  ]
+
+  static let derivedTypes: [WrongProgram] = [
+    .init(
+      "a derived type of a set that has none", "_ = shop.parties.as(Company.self)", "parties", "orders",
+      "requires that 'Order' conform to 'ODataBaseType'"),
+    .init(
+      "a derived type of an entity that has none", "_ = shop.parties[guid].as(Company.self)", "parties[guid]",
+      "orders[7]", "has no dynamic member 'as'"),
+    .init(
+      "a derived type of a value that has none", "_ = party.as(Company.self)", "party", "order",
+      "value of type 'Order' has no member 'as'"),
+    .init(
+      "a property of a derived type in a filter", "_ = shop.products.filter { $0.as(Food.self).expires == nil }",
+      ".as(Food.self)", "", "has no dynamic member 'expires'"),
+    .init(
+      "a creation of a derived type in a set that has none",
+      #"try await shop.products.create(.init(code: "A", name: "Salt"), of: Food.self)"#, "products", "orders",
+      "'ODataBaseType'"),
+    .init(
+      "a creation of a derived type that allows none",
+      #"try await shop.products.create(Food.Create(code: "A", name: "Salt"), of: Food.self)"#, "of: Food.self",
+      "of: Company.self", "'ODataCreatable'"),
+  ]
+
+  static let batches: [WrongProgram] = [
+    .init(
+      "the result of another request of a batch",
+      "let (one, all) = try await shop.store.batch(shop.orders[7].reading(), shop.orders.reading())\n"
+        + "_ = (try one.get().note, try all.get().count)",
+      "note", "count", "value of type 'Order' has no member 'count'"),
+    .init(
+      "an update in a change set of a set that allows none",
+      "try await shop.store.changeSet(shop.orders.updating(order), shop.orders.deleting(order))",
+      "orders.updating(order)",
+      "parties.updating(party)", "requires that 'Party' conform to 'ODataTracked'"),
+    .init(
+      "a deletion of another type in a change set",
+      "try await shop.store.changeSet(shop.orders.updating(order), shop.items.deleting(item))", "deleting(item)",
+      "deleting(order)", "cannot convert value of type 'Order'"),
+    .init(
+      "a creation in a change set without a required property",
+      #"try await shop.store.changeSet(shop.orders.creating(.init(customer: "A", status: .open)))"#,
+      #"customer: "A", "#, "", "missing argument for parameter 'customer'"),
   ]
 
   static let updates: [WrongProgram] = [
