@@ -190,7 +190,8 @@ struct TypedStoreTests {
       let (changed, unchanged, _) = try await shop.store.changeSet(
         shop.orders.updating(first), shop.orders.updating(made[1]), shop.orders.deleting(made[1]))
       #expect(changed.customer == "c" && unchanged == made[1])
-      #expect(try await shop.orders.filter { $0.id >= made[0].id }.all().map(\.customer) == ["c"])
+      let left = try await shop.orders.filter { $0.customer.in(["a", "b", "c"]) }.all()
+      #expect(left.map(\.customer) == ["c"])
       first = try await shop.orders[first].get()
       first.customer = "d"
       await #expect(throws: (any Error).self) {
@@ -258,7 +259,9 @@ struct TypedStoreTests {
       #expect(read.customer == "Edith" && read.placedAt?.description == "2026-01-15T00:00:00.25Z")
       #expect(read.items?.map(\.quantity) == [2.5])
       // What is not encoded stays, what is encoded as nil is null.
-      try await shop.store.update("Orders(\(id))", to: NewOrder.Change(placed: .now), ifMatch: read.odataState.etag)
+      try await shop.store.update(
+        "Orders(\(id))", to: NewOrder.Change(placed: Date(timeIntervalSince1970: 1_768_435_300.5)),
+        ifMatch: read.odataState.etag)
       #expect(try await shop.orders[id].get().customer == "Edith")
       let etag = try await shop.orders[id].get().odataState.etag
       try await shop.store.update("Orders(\(id))", to: Cleared(), ifMatch: etag)
