@@ -55,12 +55,11 @@ func synchronize(_ provider: OfflineODataProvider) async throws {
 
 /// PushResult.Errors: the rejected changes stay in the store.
 func handleErrors(_ provider: OfflineODataProvider) async throws {
-  for row in try await provider.readEntitySet("ErrorArchive").entities {
-    guard case .int64(let id)? = row["RequestID"] else { continue }
-    if row["HTTPStatusCode"] == .int32(404) {
-      try await provider.discard(id)  // CancelAndDiscardItemAsync
+  for rejected in try await provider.errorArchive.filter({ !$0.isHeld }).all() {
+    if rejected.httpStatus == 404 {
+      try await provider.discard(rejected.requestID)  // CancelAndDiscardItemAsync
     } else {
-      try await provider.retry(id)  // sent again by the next upload
+      try await provider.retry(rejected.requestID)  // sent again by the next upload
     }
   }
 }

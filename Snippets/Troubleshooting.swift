@@ -27,8 +27,8 @@ func action(for error: OfflineODataError) -> Action {
 
 /// Shows each rejected change, and what the service said.
 func printRejected(_ provider: OfflineODataProvider) async throws {
-  for row in try await provider.readEntitySet("ErrorArchive?$orderby=RequestID").entities {
-    print(row["RequestID"] ?? .null, row["HTTPStatusCode"] ?? .null, row["Message"] ?? .null)
+  for rejected in try await provider.errorArchive.orderBy(\.requestID).all() {
+    print(rejected.requestID, rejected.httpStatus ?? 0, rejected.message ?? "")
   }
 }
 

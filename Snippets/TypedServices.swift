@@ -52,6 +52,10 @@ func change(_ shop: Shop) async throws {
   try await shop.orders.delete(created)
 
   try await shop.orders[4712].approve(comment: "ok")
+
+  let (changed, _) = try await shop.store.changeSet(shop.orders.updating(order), shop.orders[17].deleting())
+  let (first, open) = try await shop.store.batch(shop.orders[1].reading(), shop.orders.top(20).reading())
+  show(try open.get() + [first.get(), changed])
 }
 
 // snippet.hide
