@@ -26,9 +26,10 @@ extension TestResponder {
     let continues = preference != nil && preference != "false"
     var replies: [[Part]] = []
     var failed: Set<String> = []
+    var created: [String: String] = [:]
     for (number, part) in parts.enumerated() {
       for request in part.requests { record(try received(request)) }
-      let reply = await self.reply(to: part, number: number, failed: failed)
+      let reply = await self.reply(to: part, number: number, failed: failed, &created)
       replies.append(reply)
       guard reply.contains(where: { $0.reply.status >= 400 }) else { continue }
       for id in part.requests.compactMap(\.id) { failed.insert(id) }
@@ -37,7 +38,9 @@ extension TestResponder {
     return isJSON ? json(replies.flatMap(\.self)) : multipart(replies)
   }
 
-  private func reply(to part: BatchRequestPart, number: Int, failed: Set<String>) async -> [Part] {
+  private func reply(to part: BatchRequestPart, number: Int, failed: Set<String>, _ created: inout [String: String])
+    async -> [Part]
+  {
     let first = part.requests.first
     do throws(ServiceFault) {
       if let request = part.requests.first(where: { $0.condition != nil }) {
@@ -47,14 +50,22 @@ extension TestResponder {
         throw ServiceFault(424, "The request depends on '\(id)', which failed.")
       }
       switch part {
-      case .single(let request): return [(request.id, nil, try await single(try received(request)))]
-      case .changeSet(let requests): return try changeSet(requests, number: number)
+      case .single(let request):
+        var received = try received(request)
+        var rows = current
+        rows.created = created
+        received.encodedPath = rows.resolved(received.encodedPath)
+        return [(request.id, nil, try await single(received, id: request.id, created: &created))]
+      case .changeSet(let requests): return try changeSet(requests, number: number, &created)
       }
     } catch { return [(first?.id, nil, reply(to: error))] }
   }
 
-  private func changeSet(_ requests: [BatchRequest], number: Int) throws(ServiceFault) -> [Part] {
-    try change { rows throws(ServiceFault) in
+  private func changeSet(
+    _ requests: [BatchRequest], number: Int, _ created: inout [String: String]
+  ) throws(ServiceFault) -> [Part] {
+    let (parts, paths) = try change { [created] rows throws(ServiceFault) in
+      rows.created = created
       var parts: [Part] = []
       for request in requests {
         guard request.method != .get else { throw ServiceFault(400, "A change set must not contain a GET.") }
@@ -62,8 +73,10 @@ extension TestResponder {
         if let id = request.id { rows.created[id] = created }
         parts.append((request.id, "group\(number)", reply))
       }
-      return parts
+      return (parts, rows.created)
     }
+    created = paths
+    return parts
   }
 
   /// A request of a batch, with a path relative to the root.

@@ -12,10 +12,16 @@ struct Continuations: Sendable {
     var fields: HTTPFields
   }
 
-  /// A query, and its result at the time of the delta link, by the path of each entity.
+  /// A query, and its result at the time of the delta link.
   struct Delta: Sendable {
     var path: String
-    var result: [String: JSONNode]
+    var result: TrackedResult
+  }
+
+  /// The entities of a result by their paths.
+  struct TrackedResult: Sendable {
+    var place: RowPlace
+    var entities: [String: (url: String, node: JSONNode)] = [:]
   }
 
   private var lastToken = 0
@@ -88,18 +94,20 @@ extension TestResponder {
 
   // MARK: Deltas
 
-  /// The result by the path of each entity, if the service tracks the changes of the query.
+  /// The result, if the service tracks the changes of the query.
   private func tracked(
     _ entities: [JSONNode], _ path: ODataBoundPath, _ options: ODataBoundOptions, _ request: TestRequest,
     _ rows: TestRows
-  ) -> [String: JSONNode]? {
+  ) -> Continuations.TrackedResult? {
     guard Preferences(request)["track-changes"] != nil, self.options.withLock({ $0.tracksChanges }),
       options.apply == nil, options.top == nil, options.skip == nil
     else { return nil }
     return result(entities, path, rows)
   }
 
-  private func result(_ entities: [JSONNode], _ path: ODataBoundPath, _ rows: TestRows) -> [String: JSONNode]? {
+  private func result(
+    _ entities: [JSONNode], _ path: ODataBoundPath, _ rows: TestRows
+  ) -> Continuations.TrackedResult? {
     let place: RowPlace
     switch try? rows.target(path) {
     case .collection(let collection)?: place = collection
@@ -108,12 +116,12 @@ extension TestResponder {
       place = target
     default: return nil
     }
-    var result: [String: JSONNode] = [:]
+    var result = Continuations.TrackedResult(place: place)
     for entity in entities {
       let values = Dictionary(
         (entity.members ?? []).map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
       guard let address = try? model.address(values, in: place) else { return nil }
-      result[address.path] = entity
+      result.entities[address.path] = (address.url, entity)
     }
     return result
   }
@@ -138,22 +146,23 @@ extension TestResponder {
     else { throw ServiceFault(410, "The changes of this query cannot be told.") }
     let resource = former.path.prefix { $0 != "?" }
     let context = (node["@odata.context"] ?? node["@context"])?.string ?? "\(root)$metadata#\(resource)"
-    let changed = result.filter { former.result[$0.key] != $0.value }.sorted { $0.key < $1.key }.map(\.value)
-    let removed = former.result.keys.filter { result[$0] == nil }.sorted().map { removal(of: $0, rows) }
+    let (old, new) = (former.result.entities, result.entities)
+    let changed = new.filter { old[$0.key]?.node != $0.value.node }.sorted { $0.key < $1.key }.map(\.value.node)
+    let removed = old.filter { new[$0.key] == nil }.sorted { $0.key < $1.key }.map { path, entity in
+      removal(rows.rows[path] == nil ? "deleted" : "changed", url: root + entity.url, from: result.place)
+    }
     let page = Continuations.Page(
-      head: [.init("@odata.context", .string(context + "/$delta"))],
-      entities: changed + removed, end: [deltaLink(.init(path: former.path, result: result))], fields: reply.fields)
+      head: [.init("@odata.context", .string(context + "/$delta"))], entities: changed + removed,
+      end: [deltaLink(.init(path: former.path, result: result))], fields: reply.fields)
     return deliver(page, request)
   }
 
-  private func removal(of path: String, _ rows: TestRows) -> JSONNode {
-    let reason = JSONNode.string(rows.rows[path] == nil ? "deleted" : "changed")
-    let id = JSONNode.string(path)
+  private func removal(_ reason: String, url: String, from place: RowPlace) -> JSONNode {
+    let (reason, id) = (JSONNode.string(reason), JSONNode.string(url))
     if model.model.version >= .v401 {
       return .object([.init("@removed", .object([.init("reason", reason)])), .init("@id", id)])
     }
-    let place = path.prefix { $0 != "(" }
-    let context = JSONNode.string("\(root)$metadata#\(place)/$deletedEntity")
+    let context = JSONNode.string("\(root)$metadata#\(place.url)/$deletedEntity")
     return .object([.init("@odata.context", context), .init("id", id), .init("reason", reason)])
   }
 }

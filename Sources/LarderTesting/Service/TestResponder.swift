@@ -54,15 +54,24 @@ final class TestResponder: Sendable {
       switch request.resource {
       case "$batch" where request.method == .post: return try await batch(request, record)
       case "$metadata" where request.method.isSafe: return metadataReply
-      default: return try await single(request)
+      default:
+        var created: [String: String] = [:]
+        return try await single(request, created: &created)
       }
     } catch { return reply(to: error) }
   }
 
-  /// Responds to a request that is not a batch.
-  func single(_ request: TestRequest) async throws(ServiceFault) -> TestReply {
+  /// Responds to a request that is not a batch. `created` has the entities that earlier requests of a batch created.
+  func single(
+    _ request: TestRequest, id: String? = nil, created: inout [String: String]
+  ) async throws(ServiceFault) -> TestReply {
     if request.method == .get || request.method == .head { return try await read(request) }
-    return try change { rows throws(ServiceFault) in try self.change(request, &rows).reply }
+    let (reply, path) = try change { [created] rows throws(ServiceFault) in
+      rows.created = created
+      return try self.change(request, &rows)
+    }
+    if let id { created[id] = path }
+    return reply
   }
 
   // MARK: Replies

@@ -24,7 +24,7 @@ struct TestRows: Sendable {
   private var paths: [String: [String]] = [:]
   /// The number of the last change.
   private(set) var version = 0
-  /// The entities that requests of a change set created, by Content-ID.
+  /// The entities that earlier requests of the batch created, by Content-ID.
   var created: [String: String] = [:]
 
   init(_ model: TestModel) { self.model = model }
