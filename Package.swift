@@ -48,6 +48,7 @@ let package = Package(
     .library(name: "LarderContent", targets: ["LarderContent"]),
     .library(name: "LarderObjects", targets: ["LarderObjects"]),
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
+    .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .executable(name: "larder", targets: ["LarderTool"]),
     .plugin(name: "LarderGenerator", targets: ["LarderGeneratorPlugin"]),
     .plugin(name: "LarderMetadata", targets: ["LarderMetadataPlugin"]),
@@ -131,6 +132,14 @@ let package = Package(
         .target(
           name: "LarderURLSession",
           condition: .when(platforms: [.macOS, .iOS, .visionOS, .watchOS, .tvOS, .macCatalyst])),
+      ], swiftSettings: common),
+
+    // For tests of applications: a network, services, a clock and stores without a server.
+    .target(
+      name: "LarderTesting",
+      dependencies: [
+        "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService", "LarderOData",
+        "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
       ], swiftSettings: common),
 
     // The command line.
@@ -231,10 +240,16 @@ let package = Package(
       dependencies: ["LarderObjects", "LarderCore", "LarderStorage", "LarderTestSupport", "LarderCrashRig"],
       swiftSettings: common),
     .testTarget(
+      name: "LarderTestingTests",
+      dependencies: [
+        "LarderTesting", "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService",
+        "LarderOData", "LarderHTTP", "LarderCore", "LarderTestSupport",
+      ], swiftSettings: common),
+    .testTarget(
       name: "LarderCommandsTests",
       dependencies: [
-        "LarderCommands", "LarderOffline", "LarderOData", "LarderHTTP", "LarderObjects", "LarderStorage",
-        "LarderTestSupport",
+        "LarderCommands", "LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderObjects",
+        "LarderStorage", "LarderTestSupport",
       ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(

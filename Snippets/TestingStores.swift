@@ -1,52 +1,16 @@
-//! Tests of an application's code on each store, without a network.
+//! Tests of an application's code on each store, without a server.
 
 import Foundation
 import Larder
-import Synchronization
+import LarderTesting
+import Observation
 
-// MARK: A network in memory
-
-/// Responds from a table instead of a network, and records the requests.
-final class ScriptedTransport: HTTPTransport {
-  struct Reply: Sendable {
-    var status = 200
-    var contentType = "application/json"
-    var body = ""
-  }
-
-  private struct State {
-    /// The reply to each resource, by the last part of its path.
-    var replies: [String: Reply] = [:]
-    var requests: [String] = []
-    var isOffline = false
-  }
-
-  private let state = Mutex(State())
-
-  /// "GET Orders", "POST $batch" and so on, in the order in which they were sent.
-  var requests: [String] { state.withLock { $0.requests } }
-
-  func setReply(_ reply: Reply, to resource: String) {
-    state.withLock { $0.replies[resource] = reply }
-  }
-
-  func setOffline(_ isOffline: Bool) {
-    state.withLock { $0.isOffline = isOffline }
-  }
-
-  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-    let resource = request.url.lastPathComponent
-    let reply: Reply? = state.withLock { state in
-      guard !state.isOffline else { return nil }
-      state.requests.append("\(request.method) \(resource)")
-      return state.replies[resource] ?? Reply(status: 404, body: "{}")
-    }
-    guard let reply else { throw .cannotConnect(host: "service.test", reason: "offline") }
-    return HTTPResponse(
-      status: reply.status, fields: ["Content-Type": reply.contentType, "OData-Version": "4.0"], url: request.url,
-      body: HTTPBodyStream(Array(reply.body.utf8)))
-  }
+/// Takes the place of `#expect` of Swift Testing.
+func expect(_ condition: Bool, line: Int = #line) {
+  if !condition { print("line \(line): the expectation failed") }
 }
+
+// MARK: The service
 
 /// The model of the service, as small as the tests need it.
 let metadata = """
@@ -59,94 +23,74 @@ let metadata = """
   </Schema></edmx:DataServices></edmx:Edmx>
   """
 
-func makeService() -> ScriptedTransport {
-  let service = ScriptedTransport()
-  service.setReply(.init(contentType: "application/xml", body: metadata), to: "$metadata")
-  service.setReply(.init(body: #"{"value":[{"ID":1,"Note":"tea"},{"ID":2,"Note":"milk"}]}"#), to: "Orders")
-  return service
+func makeService() throws -> TestService {
+  try TestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
 }
-
-// MARK: Time and files
-
-/// A clock that a test sets.
-final class TestClock: Sendable {
-  private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
-
-  func advance(_ seconds: TimeInterval) { date.withLock { $0 += seconds } }
-
-  var environment: LarderEnvironment {
-    var environment = LarderEnvironment.system
-    environment.now = { self.date.withLock { $0 } }
-    return environment
-  }
-}
-
-/// Runs a test in a folder of its own.
-@MainActor
-func withTemporaryFolder(_ test: (String) async throws -> Void) async throws {
-  let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  try await test(folder.path(percentEncoded: false))
-}
-
-/// Takes the place of `#expect` of Swift Testing.
-func expect(_ condition: Bool, line: Int = #line) {
-  if !condition { print("line \(line): the expectation failed") }
-}
-
-let root = URL(string: "https://service.test/shop/") ?? URL(filePath: "/")
 
 // MARK: The online store
 
-@MainActor
+@MainActor @Observable
 final class OrderListModel {
   private(set) var notes: [String] = []
-  private(set) var isCurrent = false
+  private(set) var isLoading = false
+  private(set) var message: String?
   private let store: any ODataStore
 
   init(_ store: any ODataStore) { self.store = store }
 
   func load() async {
-    isCurrent = false
-    for await event in store.schedule(.read("Orders?$orderby=ID")).events {
-      switch event {
-      case .requestCacheResponse(let step): show(step.response)
-      case .requestServerResponse(let step):
-        show(step.response)
-        isCurrent = true
-      case .requestStarted, .requestFailed, .requestFinished: break
+    isLoading = true
+    defer { isLoading = false }
+    do {
+      let orders = try await store.readEntitySet("Orders?$orderby=ID")
+      notes = orders.entities.compactMap { order in
+        if case .string(let note)? = order["Note"] { note } else { nil }
       }
-    }
-  }
-
-  private func show(_ response: ODataResponse?) {
-    guard case .collection(let orders)? = try? response?.single?.payload() else { return }
-    notes = orders.entities.compactMap { order in
-      if case .string(let note)? = order["Note"] { note } else { nil }
+      message = nil
+    } catch {
+      message = error.localizedDescription
     }
   }
 }
 
 @MainActor
-func listShowsTheCachedOrdersWithoutANetwork() async throws {
-  try await withTemporaryFolder { folder in
-    let service = makeService()
-    var options = OnlineStoreOptions(useCache: true, path: folder)
-    // A test does not wait for repetitions.
-    options.conversation.retry = .never
-    let store = try OnlineODataStore(serviceRoot: root, transport: service, options: options)
-    try await store.open()
-    let model = OrderListModel(store)
+func listShowsTheOrders() async throws {
+  let service = try makeService()
+  let model = OrderListModel(try await service.onlineStore())
+  await model.load()
+  expect(model.notes == ["tea", "milk"])
+  expect(service.requests.last == "GET Orders?$orderby=ID")
+}
 
-    await model.load()
-    expect(model.notes == ["tea", "milk"] && model.isCurrent)
+@MainActor
+func listKeepsTheOrdersWithoutANetwork() async throws {
+  let service = try makeService()
+  let model = OrderListModel(try await service.onlineStore())
+  await model.load()
+  service.isOffline = true
+  await model.load()
+  expect(model.notes == ["tea", "milk"] && model.message != nil)
 
-    service.setOffline(true)
-    await model.load()
-    expect(model.notes == ["tea", "milk"] && !model.isCurrent)
-    try await store.close()
-  }
+  service.isOffline = false
+  service.fail(next: .status(503))
+  await model.load()
+  expect(model.message != nil)
+  await model.load()
+  expect(model.message == nil)
+}
+
+@MainActor
+func listShowsThatItLoads() async throws {
+  let service = try makeService()
+  let model = OrderListModel(try await service.onlineStore())
+  service.latency = .seconds(2)
+  let loading = Task { await model.load() }
+  await service.clock.waitForSleepers()
+  expect(model.isLoading)
+
+  service.clock.advance(by: .seconds(2))
+  await loading.value
+  expect(!model.isLoading && model.notes == ["tea", "milk"])
 }
 
 // MARK: The offline store
@@ -169,29 +113,43 @@ final class NoteModel {
       message = error.localizedDescription
     }
   }
+
+  func upload() async {
+    do {
+      let report = try await provider.upload()
+      message = report.failed == 0 ? "uploaded" : "rejected"
+    } catch {
+      message = error.localizedDescription
+    }
+  }
 }
 
 @MainActor
-func noteIsSavedAndQueued() async throws {
-  try await withTemporaryFolder { folder in
-    let service = makeService()
-    var parameters = OfflineODataParameters(path: folder)
-    parameters.conversation.retry = .never
-    let provider = try OfflineODataProvider(serviceRoot: root, transport: service, parameters: parameters)
-    try await provider.add(OfflineODataDefiningQuery("orders", "Orders"))
-    try await provider.open()
-    service.setOffline(true)
+func noteIsUploaded() async throws {
+  let service = try makeService()
+  let store = try await service.offlineStore("Orders")
+  let model = NoteModel(store)
+  service.isOffline = true
+  await model.setNote("two teas", ofOrder: 1)
+  expect(model.message == "saved")
+  await model.setNote("bread", ofOrder: 9)
+  expect(model.message == "this order was deleted")
 
-    let model = NoteModel(provider)
-    await model.setNote("two teas", ofOrder: 1)
-    expect(model.message == "saved")
-    let pending = try await provider.plan()
-    expect(pending.map(\.method) == ["PATCH"])
+  service.isOffline = false
+  await model.upload()
+  expect(model.message == "uploaded")
+  expect(service["Orders(1)"]?["Note"] == "two teas")
+}
 
-    await model.setNote("bread", ofOrder: 9)
-    expect(model.message == "this order was deleted")
-    try await provider.close()
-  }
+@MainActor
+func noteOfAnotherClientWins() async throws {
+  let service = try makeService()
+  let model = NoteModel(try await service.offlineStore("Orders"))
+  await model.setNote("mine", ofOrder: 1)
+  try service.change("Orders(1)", ["Note": "theirs"])
+  await model.upload()
+  expect(model.message == "rejected")
+  expect(service["Orders(1)"]?["Note"] == "theirs")
 }
 
 // MARK: The content cache
@@ -216,24 +174,20 @@ final class HeadlineModel {
 
 @MainActor
 func headlineIsRequestedAgainAfterAMinute() async throws {
-  let service = ScriptedTransport()
-  service.setReply(.init(contentType: "text/plain", body: "Rain"), to: "headline")
-  let clock = TestClock()
-  var options = HTTPCacheOptions()
-  options.environment = clock.environment
-  let manager = ContentManager(cache: MemoryCache(), transport: service, options: options)
-  let model = HeadlineModel(manager, url: root.appending(path: "headline"))
-
+  let transport = ScriptedTransport()
+  let manager = ContentManager.forTests(transport: transport, clock: transport.clock)
+  let model = HeadlineModel(manager, url: transport.root.appending(path: "headline"))
+  transport.route("GET headline", "Rain")
   await model.load()
-  service.setReply(.init(contentType: "text/plain", body: "Sun"), to: "headline")
-  clock.advance(59)
+
+  transport.route("GET headline", "Sun")
+  transport.clock.advance(by: .seconds(59))
   await model.load()
   expect(model.headline == "Rain")
 
-  clock.advance(2)
+  transport.clock.advance(by: .seconds(2))
   await model.load()
-  expect(model.headline == "Sun" && service.requests.count == 2)
-  await manager.close()
+  expect(model.headline == "Sun" && transport.requests.count == 2)
 }
 
 // MARK: The object store
@@ -262,29 +216,79 @@ final class ProfileModel {
 
 @MainActor
 func profileExpiresAfterADay() async throws {
-  try await withTemporaryFolder { folder in
-    let clock = TestClock()
-    let store = try await ObjectStore(path: folder + "/profile.store", environment: clock.environment)
-    try await ProfileModel(store) { "Ada" }.load()
+  let clock = TestClock()
+  let store = try await ObjectStore.forTests(clock: clock)
+  try await ProfileModel(store) { "Ada" }.load()
 
-    let offline = ProfileModel(store) { throw URLError(.notConnectedToInternet) }
-    try await offline.load()
-    expect(offline.name == "Ada")
+  let offline = ProfileModel(store) { throw URLError(.notConnectedToInternet) }
+  try await offline.load()
+  expect(offline.name == "Ada")
 
-    clock.advance(2 * 86_400)
-    let later = ProfileModel(store) { throw URLError(.notConnectedToInternet) }
-    do {
-      try await later.load()
-      expect(false)
-    } catch let error as ObjectStoreError {
-      if case .absent = error.reason {} else { expect(false) }
-    }
-    try await store.close()
-  }
+  clock.advance(by: .seconds(2 * 86_400))
+  let later = ProfileModel(store) { throw URLError(.notConnectedToInternet) }
+  try? await later.load()
+  expect(later.name.isEmpty)
 }
 
-try await listShowsTheCachedOrdersWithoutANetwork()
-try await noteIsSavedAndQueued()
+// MARK: Recorded responses
+
+func makeTransport(replaying file: URL) throws -> ScriptedTransport {
+  let recording = try RecordedExchanges(file: [UInt8](Data(contentsOf: file)))
+  return ScriptedTransport(replaying: recording)
+}
+
+@MainActor
+func listShowsTheRecordedOrders() async throws {
+  let file = URL(filePath: "orders.json")
+  let root = URL(string: "https://services.example.com/shop/") ?? file
+  let store = try await OnlineODataStore.forTests(serviceRoot: root, transport: try makeTransport(replaying: file))
+  let model = OrderListModel(store)
+  await model.load()
+  expect(model.message == nil)
+}
+
+// MARK: Previews
+
+#if canImport(SwiftUI)
+  import SwiftUI
+
+  struct OrderList: View {
+    @State var model: OrderListModel
+
+    var body: some View {
+      List(model.notes, id: \.self) { note in Text(note) }
+        .overlay { if let message = model.message { Text(message) } }
+        .task { await model.load() }
+    }
+  }
+
+  /// A view on a store of the service in memory.
+  struct WithTestStore<Content: View>: View {
+    @State private var store: OnlineODataStore?
+    let content: (OnlineODataStore) -> Content
+
+    var body: some View {
+      if let store {
+        content(store)
+      } else {
+        ProgressView().task { store = try? await makeService().onlineStore() }
+      }
+    }
+  }
+
+  struct OrderListPreviews: PreviewProvider {
+    static var previews: some View {
+      WithTestStore { store in OrderList(model: OrderListModel(store)) }
+    }
+  }
+#endif
+
+try await listShowsTheOrders()
+try await listKeepsTheOrdersWithoutANetwork()
+try await listShowsThatItLoads()
+try await noteIsUploaded()
+try await noteOfAnotherClientWins()
 try await headlineIsRequestedAgainAfterAMinute()
 try await profileExpiresAfterADay()
+if FileManager.default.fileExists(atPath: "orders.json") { try await listShowsTheRecordedOrders() }
 print("done")

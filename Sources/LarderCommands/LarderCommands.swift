@@ -31,7 +31,7 @@ package enum CommandLineTool {
     subcommands: [
       .metadata, .get, .send, .batch, .clone, .download, .query, .create, .update, .delete, .link, .unlink, .action,
       .change, .undo,
-      .status, .upload, .sync, .errors, .log, .key, .cache, .fetch, .proxy, .object,
+      .status, .upload, .sync, .errors, .log, .key, .cache, .fetch, .record, .proxy, .object,
       .payload, .parse, .generate, .completion, .helpCommand, .demo,
     ])
 

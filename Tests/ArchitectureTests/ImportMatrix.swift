@@ -44,6 +44,11 @@ enum ImportMatrix {
       targets: [
         "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderCurl", "LarderURLSession",
       ], system: []),
+    "LarderTesting": Row(
+      targets: [
+        "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService", "LarderOData",
+        "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
+      ], system: []),
     "LarderServer": Row(
       targets: ["LarderContent", "LarderHTTP", "LarderCore", "CLarderMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(

@@ -18,6 +18,24 @@ enum RedactedURL {
     return text[...mark] + redacted.joined(separator: "&")
   }
 
+  /// A text in which the values of secret query options become `***`, in every URL that it contains.
+  static func content(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let mark = rest.firstIndex(where: { $0 == "?" || $0 == "&" }) {
+      // In XML and HTML the separator is `&amp;`.
+      let separator = rest[mark...].hasPrefix("&amp;") ? "&amp;" : String(rest[mark])
+      result += rest[..<mark] + separator
+      rest = rest[mark...].dropFirst(separator.count)
+      let name = rest.prefix { $0.isLetter || $0 == "_" || $0 == "-" }
+      let value = rest[name.endIndex...]
+      guard value.first == "=", secrets.contains(name.lowercased()) else { continue }
+      result += name + "=***"
+      rest = value.drop { !"&\"'<>\\) \t\r\n".contains($0) }
+    }
+    return result + rest
+  }
+
   /// The URL up to its query.
   static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 

@@ -1,0 +1,87 @@
+internal import LarderHTTP
+internal import LarderService
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension CommandSyntax {
+  /// `larder record URL`.
+  static let record: CommandSyntax = .init(
+    "record", summary: "record responses of a service for tests that replay them",
+    discussion: [
+      "Each URL is requested once, and its response is recorded, whatever its status. The recording goes to standard "
+        + "output. With --output FILE, the responses are added to those in FILE. Stores read $metadata first: record it "
+        + "too.",
+      "Tests replay the file with ScriptedTransport of LarderTesting. It is JSON that can be read and edited.",
+      "Credentials, cookies, CSRF tokens, user names in URLs, and the values of secret query options such as "
+        + "access_token are not recorded. Other personal data in the content is: read the file before you share it.",
+      "Credentials are the same as for 'larder get'.",
+    ],
+    examples: [
+      "larder record 'https://host/service/$metadata' 'https://host/service/Orders' -o orders.json",
+      "larder record --user-file u https://host/service/Orders >orders.json",
+    ],
+    options: [.recording] + ServiceAccess.options.filter { $0 != .retry },
+    operands: [.recordedURL, .furtherURLs]
+  ) { arguments, context in
+    let urls = [try arguments.required(OperandSyntax.recordedURL)] + arguments.values(OperandSyntax.furtherURLs)
+    let targets = try urls.map { try RequestTarget($0, service: arguments[.service], in: arguments) }
+    let file = arguments[.recording].map { context.path($0) }
+    var recording = try file.map(formerRecording) ?? RecordedExchanges()
+    let access = try ServiceAccess(arguments, context)
+    for target in targets { recording.exchanges.append(try await exchange(target, access, context)) }
+    guard let file else {
+      try context.output.write(recording.file)
+      return .done
+    }
+    var output = try OutputFile.create(file)
+    try output.write(recording.file)
+    try output.finish()
+    return .done
+  }
+
+  /// The recording in a file that will be added to; an empty one if there is no file.
+  private static func formerRecording(_ path: String) throws -> RecordedExchanges {
+    guard InputFile.exists(path) else { return RecordedExchanges() }
+    let bytes = try InputFile.read(path)
+    do throws(RecordingError) { return try RecordedExchanges(file: bytes) } catch {
+      throw CommandFailure(.storage, "\(path): \(error)", hint: "Choose another file for --output.")
+    }
+  }
+
+  private static func exchange(
+    _ target: RequestTarget, _ access: ServiceAccess, _ context: CommandContext
+  ) async throws -> RecordedExchange {
+    guard let url = URL(string: target.url) else { throw CommandFailure(.usage, "'\(target.url)' is not a URL") }
+    var request = HTTPRequest(url: url, fields: access.fields, timeouts: access.options.timeouts)
+    if !request.fields.contains(.accept) {
+      let isMetadata = target.url.prefix { $0 != "?" }.hasSuffix("/$metadata")
+      request.fields[.accept] = isMetadata ? "application/xml" : "application/json, */*;q=0.5"
+    }
+    var transport = access.transport
+    if let authentication = try await access.authentication(root: target.origin, isOffline: false, context) {
+      transport = SigningTransport(
+        transport: transport, authentication: authentication, root: try ODataServiceRoot(target.origin))
+    }
+    let response = try await transport.send(request)
+    let exchange = RecordedExchange(
+      url: target.url, status: response.status, fields: response.fields,
+      body: try await response.body.collect(upTo: access.options.payloadByteLimit),
+      credentialFields: access.credentialFields)
+    context.note("recorded: \(exchange.status) \(TerminalText.line(exchange.url)) (\(exchange.body.count) bytes)")
+    return exchange
+  }
+}
+
+extension OptionSyntax {
+  fileprivate static let recording = OptionSyntax(
+    "--output", short: "-o", valueName: "FILE", .file, "add the responses to the recording in FILE")
+}
+
+extension OperandSyntax {
+  fileprivate static let recordedURL = OperandSyntax("URL", .one, .text, "the resource to record")
+  fileprivate static let furtherURLs = OperandSyntax("URLS", .many, .text, "more resources")
+}

@@ -1,0 +1,157 @@
+import LarderCore
+@_spi(Stores) public import LarderHTTP
+import LarderOData
+
+/// A request and its response, without secrets.
+public struct RecordedExchange: Sendable, Hashable {
+  /// The request method.
+  public var method: HTTPMethod
+  /// The absolute URL of the request. User names are removed, and the values of secret query options are `***`.
+  public var url: String
+  /// The status code of the response.
+  public var status: Int
+  /// The header fields of the response, without credentials and cookies.
+  public var fields: HTTPFields
+  /// The content of the response.
+  public var body: [UInt8]
+
+  /// Creates an exchange, and removes secrets from it:
+  ///
+  /// - the fields of `credentialFields`, `Set-Cookie`, and CSRF tokens;
+  /// - the user name in the URL;
+  /// - the values of secret query options (`access_token`, `sap-password`, `sig` and others), in the URL, and in every URL
+  ///   that the fields and the content contain.
+  ///
+  /// Other personal data of the content stays: read a recording before you share it.
+  public init(
+    method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
+    credentialFields: CredentialFields = CredentialFields()
+  ) {
+    self.method = method
+    self.url = RedactedURL.text(url)
+    self.status = status
+    self.fields = HTTPFields(
+      fields.compactMap { field in
+        guard !RecordedExchange.isSecret(field.name, credentialFields) else { return nil }
+        return HTTPField(name: field.name, value: RedactedURL.content(field.value))
+      })
+    let text = String(validating: body, as: UTF8.self)
+    self.body = text.map { Array(RedactedURL.content($0).utf8) } ?? body
+  }
+
+  /// Whether a request gets this response: its method and its URL are the recorded ones. Secrets and the way in which
+  /// characters are percent-encoded make no difference.
+  public func matches(method: HTTPMethod, url: String) -> Bool {
+    func plain(_ url: String) -> String { PercentEncoding.decode(url) ?? url }
+    return method == self.method && plain(RedactedURL.text(url)) == plain(self.url)
+  }
+
+  private static func isSecret(_ name: HTTPFieldName, _ credentials: CredentialFields) -> Bool {
+    // The content is stored decoded and whole, so its fields of length and framing would contradict it.
+    let others: Set = [
+      "set-cookie", "set-cookie2", "authentication-info", "proxy-authentication-info", "x-csrf-token", "csrf-token",
+      "x-xsrf-token", "xsrf-token", "content-length", "transfer-encoding", "content-encoding", "connection",
+    ]
+    return credentials.contains(name) || others.contains(name.canonicalName)
+  }
+}
+
+/// Exchanges with services in a file that people can read, for tests that replay them.
+///
+/// `larder record URL` writes such a file. It is JSON: an object with `larder` (`exchanges`), `version` (1) and
+/// `exchanges`, an array with one object for each exchange: `request` (the method and the URL), `status`, `fields`, and
+/// the content as `text`, or as `base64` if it is not UTF-8.
+public struct RecordedExchanges: Sendable, Hashable {
+  /// The exchanges in the order in which they were recorded.
+  public var exchanges: [RecordedExchange]
+
+  /// Creates a recording.
+  public init(_ exchanges: [RecordedExchange] = []) { self.exchanges = exchanges }
+
+  /// Reads the content of a file.
+  ///
+  /// Throws ``RecordingError`` with the place of the problem.
+  public init(file bytes: [UInt8]) throws(RecordingError) {
+    let root: JSONNode
+    do throws(JSONError) { root = try JSONNode(bytes) } catch { throw RecordingError("it is not JSON: \(error)") }
+    guard root["larder"]?.string == "exchanges", let items = root["exchanges"]?.items else {
+      throw RecordingError("it was not written by 'larder record'")
+    }
+    guard root["version"]?.text == "1" else {
+      throw RecordingError("its version is \(root["version"]?.text ?? "missing"); this version of Larder reads 1")
+    }
+    exchanges = try items.enumerated().map { index, item throws(RecordingError) in
+      try RecordedExchanges.exchange(item, number: index + 1)
+    }
+  }
+
+  /// The content of a file with these exchanges.
+  public var file: [UInt8] {
+    var writer = JSONWriter(isIndented: true)
+    writer.node(
+      .object([
+        .init("larder", .string("exchanges")), .init("version", .number("1")),
+        .init("exchanges", .array(exchanges.map(RecordedExchanges.node))),
+      ]))
+    return writer.bytes + [0x0A]
+  }
+
+  private static func node(_ exchange: RecordedExchange) -> JSONNode {
+    var members = [
+      JSONNode.Member("request", .string("\(exchange.method) \(exchange.url)")),
+      JSONNode.Member("status", .number(String(exchange.status))),
+      JSONNode.Member("fields", .array(exchange.fields.map { .string("\($0.name): \($0.value)") })),
+    ]
+    if let text = String(validating: exchange.body, as: UTF8.self) {
+      members.append(JSONNode.Member("text", .string(text)))
+    } else {
+      members.append(JSONNode.Member("base64", .string(Base64.text(exchange.body, isURLSafe: false))))
+    }
+    return .object(members)
+  }
+
+  private static func exchange(_ node: JSONNode, number: Int) throws(RecordingError) -> RecordedExchange {
+    func invalid(_ what: String) -> RecordingError { RecordingError("exchange \(number): \(what)") }
+    let request = node["request"]?.string?.split(separator: " ", maxSplits: 1) ?? []
+    guard request.count == 2 else { throw invalid("'request' must be a method and a URL") }
+    guard let status = node["status"]?.text.flatMap(Int.init), (100...599).contains(status) else {
+      throw invalid("'status' must be a number from 100 to 599")
+    }
+    var fields = HTTPFields()
+    for line in node["fields"]?.items ?? [] {
+      guard let text = line.string, let colon = text.firstIndex(of: ":") else {
+        throw invalid("a field must be a string, such as 'Content-Type: text/plain'")
+      }
+      let value = text[text.index(after: colon)...].drop { $0 == " " }
+      fields.append(HTTPFieldName(String(text[..<colon])), String(value))
+    }
+    guard
+      let body = node["text"]?.string.map({ Array($0.utf8) }) ?? node["base64"]?.string.flatMap({ Base64.decode($0) })
+    else {
+      throw invalid("it needs 'text' or a valid 'base64'")
+    }
+    return RecordedExchange(
+      method: HTTPMethod(rawValue: String(request[0])), url: String(request[1]), status: status, fields: fields,
+      body: body)
+  }
+}
+
+/// The error of a file of recorded exchanges that cannot be read.
+public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the file, and where.
+  public let description: String
+
+  package init(_ problem: String) {
+    description = ErrorExplanation.sentence("The recording cannot be read: \(ErrorExplanation.clause(problem))")
+  }
+}
+
+extension RecordingError: LarderError {
+  /// Number 1, the only one.
+  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "invalidRecording", .invalidData) }
+
+  /// What is wrong with the file, and what to do about it.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation(description, cure: "Correct the file, or record it again with 'larder record'.")
+  }
+}

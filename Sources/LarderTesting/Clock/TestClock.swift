@@ -1,0 +1,136 @@
+@_spi(Stores) public import LarderCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A clock that stands still until the test advances it.
+///
+/// ```swift
+/// let clock = TestClock()
+/// options.environment = clock.environment
+/// …
+/// clock.advance(by: .seconds(60))
+/// ```
+public final class TestClock: Sendable {
+  private struct State {
+    var elapsed = Duration.zero
+    var lastID = 0
+    var sleepers: [Int: Sleeper] = [:]
+    var watchers: [Int: Watcher] = [:]
+    /// Sleepers and watchers that were cancelled before they began to wait.
+    var cancelled: Set<Int> = []
+
+    mutating func newID() -> Int {
+      lastID += 1
+      return lastID
+    }
+
+    /// Removes the watchers that wait for no more sleepers than there are.
+    mutating func takeWatchers() -> [Watcher] {
+      let ready = watchers.filter { $0.value.count <= sleepers.count }
+      for id in ready.keys { watchers[id] = nil }
+      return Array(ready.values)
+    }
+  }
+
+  private struct Sleeper {
+    let end: Duration
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct Watcher {
+    let count: Int
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private let start: Date
+  private let state = Locked(State())
+
+  /// Creates a clock. Without a date it begins in January 2027.
+  public init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) { self.start = start }
+
+  /// The date and time of the clock.
+  public var now: Date {
+    let (seconds, attoseconds) = elapsed.components
+    return start.addingTimeInterval(Double(seconds) + Double(attoseconds) / 1e18)
+  }
+
+  /// The time by which the clock was advanced.
+  public var elapsed: Duration { state.withLock { $0.elapsed } }
+
+  /// Advances the clock, and wakes the tasks whose time is over. A task that then sleeps again needs another call.
+  public func advance(by time: Duration) {
+    let sleepers = state.withLock { state in
+      state.elapsed += time
+      let ready = state.sleepers.filter { $0.value.end <= state.elapsed }
+      for id in ready.keys { state.sleepers[id] = nil }
+      return ready.sorted { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map(\.value)
+    }
+    for sleeper in sleepers { sleeper.continuation.resume() }
+  }
+
+  /// Suspends the task until the clock has been advanced by a time. Throws `CancellationError` if the task is cancelled.
+  public func sleep(for time: Duration) async throws {
+    try Task.checkCancellation()
+    guard time > .zero else { return }
+    let id = state.withLock { $0.newID() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        let (isCancelled, watchers) = state.withLock { state -> (Bool, [Watcher]) in
+          if state.cancelled.remove(id) != nil { return (true, []) }
+          state.sleepers[id] = Sleeper(end: state.elapsed + time, continuation: continuation)
+          return (false, state.takeWatchers())
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+        for watcher in watchers { watcher.continuation.resume() }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        let sleeper = state.sleepers.removeValue(forKey: id)
+        if sleeper == nil { state.cancelled.insert(id) }
+        return sleeper
+      }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Waits until a number of tasks sleep on this clock: requests that wait for the latency, repetitions of requests, and
+  /// calls of ``sleep(for:)``. Returns at once if the task is cancelled.
+  public func waitForSleepers(_ count: Int = 1) async {
+    let id = state.withLock { $0.newID() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let isDone = state.withLock { state in
+          if state.cancelled.remove(id) != nil || state.sleepers.count >= count { return true }
+          state.watchers[id] = Watcher(count: count, continuation: continuation)
+          return false
+        }
+        if isDone { continuation.resume() }
+      }
+    } onCancel: {
+      let watcher = state.withLock { state in
+        let watcher = state.watchers.removeValue(forKey: id)
+        if watcher == nil { state.cancelled.insert(id) }
+        return watcher
+      }
+      watcher?.continuation.resume()
+    }
+  }
+
+  /// The system's environment with the time of this clock, for the options of a store.
+  ///
+  /// Dates, and waits of a second and more, are those of the clock. Shorter waits take their real time, because stores
+  /// use them to combine events. `uptime` passes with the machine, and advances with the clock too.
+  public var environment: LarderEnvironment {
+    var environment = LarderEnvironment.system
+    environment.now = { self.now }
+    environment.uptime = { LarderEnvironment.system.uptime() + self.elapsed }
+    environment.sleep = { time in
+      if time < .seconds(1) { try await LarderEnvironment.system.sleep(time) } else { try await self.sleep(for: time) }
+    }
+    return environment
+  }
+}

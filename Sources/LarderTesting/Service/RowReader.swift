@@ -1,0 +1,185 @@
+import LarderOData
+
+/// An entity as a client sends it, checked against the model.
+struct RowContent {
+  var structure: EdmStructure
+  /// The structural properties that are given.
+  var values: [String: JSONNode] = [:]
+  /// Related entities to create, by navigation property.
+  var children: [(navigation: EdmNavigationProperty, entities: [JSONNode])] = []
+  /// URLs of related entities that exist, by navigation property.
+  var bindings: [(navigation: EdmNavigationProperty, urls: [String])] = []
+}
+
+/// Checks what clients write against the model.
+struct RowReader {
+  let model: TestModel
+
+  /// The content of an entity of a type, or of one derived from it.
+  func entity(_ node: JSONNode, of declared: EdmStructure) throws(ServiceFault) -> RowContent {
+    guard let members = node.members else { throw ServiceFault(400, "The content must be a JSON object.") }
+    let structure = try type(node, declared)
+    guard !structure.isAbstract else { throw ServiceFault(400, "The type \(structure.name) is abstract.") }
+    var content = RowContent(structure: structure)
+    for member in members {
+      if let at = member.name.firstIndex(of: "@") {
+        try annotation(
+          member, named: member.name[..<at], behind: member.name[member.name.index(after: at)...], &content)
+      } else if let navigation = structure.navigationProperty(member.name) {
+        try self.navigation(navigation, member.value, &content)
+      } else {
+        content.values[member.name] = try property(member, of: structure)
+      }
+    }
+    return content
+  }
+
+  private func type(_ node: JSONNode, _ declared: EdmStructure) throws(ServiceFault) -> EdmStructure {
+    guard let text = (node["@odata.type"] ?? node["@type"])?.string else { return declared }
+    let name = String(text[(text.lastIndex(of: "#").map { text.index(after: $0) } ?? text.startIndex)...])
+    guard let structure = model.model.structure(name), model.model.isType(name, derivedFrom: declared.name) else {
+      throw ServiceFault(400, "'\(name)' is not a type of \(declared.name).")
+    }
+    return structure
+  }
+
+  private func annotation(
+    _ member: JSONNode.Member, named name: Substring, behind annotation: Substring, _ content: inout RowContent
+  ) throws(ServiceFault) {
+    switch annotation {
+    case "odata.bind", "bind":
+      guard let navigation = content.structure.navigationProperty(String(name)) else {
+        throw unknown(String(name), content.structure)
+      }
+      let urls = member.value.items ?? [member.value]
+      content.bindings.append((navigation, urls.compactMap(\.string)))
+      guard urls.allSatisfy({ $0.string != nil }) else {
+        throw ServiceFault(400, "'\(member.name)' must be a URL, or an array of them.")
+      }
+    case "odata.delta", "delta": throw .notSupported("'\(member.name)'")
+    default: break
+    }
+  }
+
+  private func navigation(
+    _ navigation: EdmNavigationProperty, _ node: JSONNode, _ content: inout RowContent
+  ) throws(ServiceFault) {
+    if node == .null { return }
+    guard let entities = navigation.isCollection ? node.items : [node] else {
+      throw ServiceFault(400, "'\(navigation.name)' must be an array.")
+    }
+    let urls = entities.compactMap { entity in (entity["@odata.id"] ?? entity["@id"])?.string }
+    guard urls.isEmpty || urls.count == entities.count else {
+      throw .notSupported("references among the new entities of '\(navigation.name)'")
+    }
+    if !urls.isEmpty { return content.bindings.append((navigation, urls)) }
+    content.children.append((navigation, entities))
+  }
+
+  // MARK: Properties
+
+  private func unknown(_ name: String, _ structure: EdmStructure) -> ServiceFault {
+    ServiceFault(400, "\(structure.name) has no property '\(name)'.")
+  }
+
+  private func property(_ member: JSONNode.Member, of structure: EdmStructure) throws(ServiceFault) -> JSONNode {
+    guard let property = structure.property(member.name) else {
+      guard structure.isOpen else { throw unknown(member.name, structure) }
+      return member.value
+    }
+    guard property.type.isCollection else { return try value(member.value, of: property) }
+    guard let items = member.value.items else { throw ServiceFault(400, "'\(property.name)' must be an array.") }
+    return .array(try items.map { item throws(ServiceFault) in try value(item, of: property) })
+  }
+
+  private func value(_ node: JSONNode, of property: EdmProperty) throws(ServiceFault) -> JSONNode {
+    if node == .null {
+      guard property.isNullable else { throw ServiceFault(400, "'\(property.name)' must not be null.") }
+      return node
+    }
+    if case .abstract = property.type.item { return node }
+    if let name = property.type.name, let declared = model.model.structure(name) {
+      guard let members = node.members else { throw ServiceFault(400, "'\(property.name)' must be an object.") }
+      let structure = try type(node, declared)
+      return .object(
+        try members.map { member throws(ServiceFault) in
+          if member.name.contains("@") { return member }
+          return JSONNode.Member(member.name, try self.property(member, of: structure))
+        })
+    }
+    guard property.type.primitive != .stream else { throw .notSupported("the stream '\(property.name)' in content") }
+    let value = try model.value(node, of: property)
+    if case .geo = value { return node }
+    // Equal values have equal texts, so that keys can be compared.
+    guard let text = try? value.json(.v4(ieee754Compatible: false)), let canonical = try? JSONNode(Array(text.utf8))
+    else {
+      return node
+    }
+    return canonical
+  }
+
+  // MARK: Whole rows
+
+  /// Adds the properties that a new entity or complex value lacks, with their defaults.
+  func complete(_ values: [String: JSONNode], _ structure: EdmStructure, at place: String) throws(ServiceFault)
+    -> [String: JSONNode]
+  {
+    var values = values
+    for property in structure.properties where property.type.primitive != .stream {
+      if let value = values[property.name] {
+        values[property.name] = try completed(value, property, at: place)
+      } else if property.type.isCollection {
+        values[property.name] = .array([])
+      } else if let text = property.defaultValue {
+        values[property.name] = try value(defaultNode(text, property), of: property)
+      } else if property.isNullable {
+        values[property.name] = .null
+      } else {
+        throw ServiceFault(400, "\(place) has no value for '\(property.name)', which must not be null.")
+      }
+    }
+    return values
+  }
+
+  private func completed(_ value: JSONNode, _ property: EdmProperty, at place: String) throws(ServiceFault) -> JSONNode
+  {
+    guard let name = property.type.name, let declared = model.model.structure(name) else { return value }
+    if let items = value.items {
+      return .array(try items.map { item throws(ServiceFault) in try completed(item, declared, at: place) })
+    }
+    return value == .null ? value : try completed(value, declared, at: place)
+  }
+
+  private func completed(_ value: JSONNode, _ declared: EdmStructure, at place: String) throws(ServiceFault) -> JSONNode
+  {
+    guard let members = value.members else { return value }
+    let structure = try type(value, declared)
+    let given = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let complete = try complete(given, structure, at: place)
+    let names = Set(members.map(\.name))
+    let missing = structure.properties.map(\.name).filter { !names.contains($0) }
+    return .object(members + missing.compactMap { name in complete[name].map { JSONNode.Member(name, $0) } })
+  }
+
+  private func defaultNode(_ text: String, _ property: EdmProperty) -> JSONNode {
+    switch model.model.underlying(property.type).type.primitive {
+    case .boolean: .boolean(text == "true" || text == "1")
+    case .byte, .sbyte, .int16, .int32, .int64, .decimal, .double, .single: .number(text)
+    default: .string(text)
+    }
+  }
+
+  /// A value after a change: a complex value keeps the properties that the change leaves out (Protocol 4.0 §11.4.3).
+  func merged(_ former: JSONNode?, with value: JSONNode) -> JSONNode {
+    guard let old = former?.members, let new = value.members else { return value }
+    var members = old
+    for member in new {
+      if let index = members.firstIndex(where: { $0.name == member.name }) {
+        members[index].value = merged(members[index].value, with: member.value)
+      } else {
+        members.append(member)
+      }
+    }
+    return .object(members)
+  }
+}

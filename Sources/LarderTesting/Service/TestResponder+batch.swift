@@ -1,0 +1,143 @@
+@_spi(Stores) import LarderHTTP
+import LarderOData
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Batches (Protocol 4.0 §11.7), multipart and JSON. A change set is carried out as a whole or not at all.
+extension TestResponder {
+  private typealias Part = (id: String?, group: String?, reply: TestReply)
+
+  func batch(_ request: TestRequest, _ record: @Sendable (TestRequest) -> Void) async throws(ServiceFault) -> TestReply
+  {
+    let type = request.fields[.contentType] ?? ""
+    let isJSON = type.contains("json")
+    let parts: [BatchRequestPart]
+    do throws(BatchError) {
+      parts =
+        isJSON
+        ? try JSONBatchReader.requests(request.body)
+        : try MultipartBatchReader.requests(request.body, contentType: type)
+    } catch { throw ServiceFault(400, "\(error)") }
+    let preference = Preferences(request)["continue-on-error"]
+    let continues = preference != nil && preference != "false"
+    var replies: [[Part]] = []
+    var failed: Set<String> = []
+    var created: [String: String] = [:]
+    for (number, part) in parts.enumerated() {
+      for request in part.requests { record(try received(request)) }
+      let reply = await self.reply(to: part, number: number, failed: failed, &created)
+      replies.append(reply)
+      guard reply.contains(where: { $0.reply.status >= 400 }) else { continue }
+      for id in part.requests.compactMap(\.id) { failed.insert(id) }
+      if !continues { break }
+    }
+    return isJSON ? json(replies.flatMap(\.self)) : multipart(replies)
+  }
+
+  private func reply(to part: BatchRequestPart, number: Int, failed: Set<String>, _ created: inout [String: String])
+    async -> [Part]
+  {
+    let first = part.requests.first
+    do throws(ServiceFault) {
+      if let request = part.requests.first(where: { $0.condition != nil }) {
+        throw .notSupported("the condition '\(request.condition ?? "")' in a batch")
+      }
+      if let id = part.requests.flatMap(\.dependsOn).first(where: failed.contains) {
+        throw ServiceFault(424, "The request depends on '\(id)', which failed.")
+      }
+      switch part {
+      case .single(let request):
+        var received = try received(request)
+        var rows = current
+        rows.created = created
+        received.encodedPath = rows.resolved(received.encodedPath)
+        return [(request.id, nil, try await single(received, id: request.id, created: &created))]
+      case .changeSet(let requests): return try changeSet(requests, number: number, &created)
+      }
+    } catch { return [(first?.id, nil, reply(to: error))] }
+  }
+
+  private func changeSet(
+    _ requests: [BatchRequest], number: Int, _ created: inout [String: String]
+  ) throws(ServiceFault) -> [Part] {
+    let (parts, paths) = try change { [created] rows throws(ServiceFault) in
+      rows.created = created
+      var parts: [Part] = []
+      for request in requests {
+        guard request.method != .get else { throw ServiceFault(400, "A change set must not contain a GET.") }
+        let (reply, created) = try self.change(try self.received(request), &rows)
+        if let id = request.id { rows.created[id] = created }
+        parts.append((request.id, "group\(number)", reply))
+      }
+      return (parts, rows.created)
+    }
+    created = paths
+    return parts
+  }
+
+  /// A request of a batch, with a path relative to the root.
+  private func received(_ request: BatchRequest) throws(ServiceFault) -> TestRequest {
+    let origin = root.firstRange(of: "://").flatMap { scheme in
+      root[scheme.upperBound...].firstIndex(of: "/").map { root[..<$0] }
+    }
+    let absolute = request.url.hasPrefix("/") ? (origin ?? "") + request.url : request.url
+    let path = absolute.hasPrefix(root) ? String(absolute.dropFirst(root.count)) : absolute
+    guard let url = URL(string: path.contains("://") ? path : root + path) else {
+      throw ServiceFault(400, "'\(request.url)' is not a URL.")
+    }
+    return TestRequest(
+      method: request.method, url: url, path: PercentEncoding.decode(path) ?? path, fields: request.fields,
+      body: request.body, encodedPath: path)
+  }
+
+  // MARK: Responses
+
+  private func json(_ parts: [Part]) -> TestReply {
+    let responses = parts.map { part in
+      var members: [JSONNode.Member] = [
+        .init("id", .string(part.id ?? "")), .init("status", .number("\(part.reply.status)")),
+      ]
+      if let group = part.group { members.append(.init("atomicityGroup", .string(group))) }
+      let fields = part.reply.fields.map { JSONNode.Member($0.name.canonicalName, .string($0.value)) }
+      members.append(.init("headers", .object(fields)))
+      if !part.reply.body.isEmpty {
+        let isJSON = part.reply.fields[.contentType]?.contains("json") ?? false
+        let text = JSONNode.string(String(decoding: part.reply.body, as: UTF8.self))
+        members.append(.init("body", isJSON ? (try? JSONNode(part.reply.body)) ?? text : text))
+      }
+      return JSONNode.object(members)
+    }
+    return reply(200, .object([.init("responses", .array(responses))]))
+  }
+
+  private func multipart(_ parts: [[Part]]) -> TestReply {
+    var body: [UInt8] = []
+    for part in parts {
+      body += Array("--batch\r\n".utf8)
+      if part.first?.group != nil {
+        body += Array("Content-Type: multipart/mixed; boundary=changes\r\n\r\n".utf8)
+        for member in part { body += Array("--changes\r\n".utf8) + message(member) }
+        body += Array("--changes--\r\n".utf8)
+      } else {
+        for member in part { body += message(member) }
+      }
+    }
+    body += Array("--batch--\r\n".utf8)
+    var fields = self.fields
+    fields[.contentType] = "multipart/mixed; boundary=batch"
+    return TestReply(fields: fields, body: body)
+  }
+
+  private func message(_ part: Part) -> [UInt8] {
+    var text = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n"
+    if let id = part.id { text += "Content-ID: \(id)\r\n" }
+    text += "\r\nHTTP/1.1 \(part.reply.status) Status\r\n"
+    for field in part.reply.fields { text += "\(field.name): \(field.value)\r\n" }
+    text += "Content-Length: \(part.reply.body.count)\r\n\r\n"
+    return Array(text.utf8) + part.reply.body + Array("\r\n".utf8)
+  }
+}

@@ -1,0 +1,274 @@
+import LarderOData
+
+/// An entity of the service.
+struct Row: Sendable {
+  var path: String
+  var url: String
+  var place: RowPlace
+  var structure: EdmStructure
+  /// The structural properties, all of them.
+  var values: [String: JSONNode]
+  /// The paths that links lead to, by navigation property.
+  var links: [String: [String]] = [:]
+  /// The number of the last change.
+  var version: Int
+
+  var etag: String { "W/\"\(version)\"" }
+}
+
+/// The data of the service as a value: a failed change set goes back to the former one.
+struct TestRows: Sendable {
+  let model: TestModel
+  private(set) var rows: [String: Row] = [:]
+  /// The paths of the entities of a place, in the order of their creation.
+  private var paths: [String: [String]] = [:]
+  /// The number of the last change.
+  private(set) var version = 0
+  /// The entities that earlier requests of the batch created, by Content-ID.
+  var created: [String: String] = [:]
+
+  init(_ model: TestModel) { self.model = model }
+
+  private var reader: RowReader { RowReader(model: model) }
+
+  /// The depth to which containment may nest, which the copy of the rows for queries has.
+  static let containmentDepth = 4
+
+  func row(_ path: String) throws(ServiceFault) -> Row {
+    guard let row = rows[path] else { throw ServiceFault(404, "'\(path)' does not exist.") }
+    return row
+  }
+
+  /// The entities of a place.
+  func rows(in place: String) -> [Row] { (paths[place] ?? []).compactMap { rows[$0] } }
+
+  // MARK: Creating
+
+  /// Adds an entity with those inside it, and returns its path.
+  ///
+  /// - Parameter presets: the foreign keys that follow from where the entity is created.
+  mutating func insert(
+    _ node: JSONNode, into place: RowPlace, presets: [String: JSONNode] = [:]
+  ) throws(ServiceFault) -> String {
+    guard place.steps.count <= TestRows.containmentDepth else {
+      throw .notSupported("containment as deep as '\(place.path)'")
+    }
+    let content = try reader.entity(node, of: place.structure)
+    var values = content.values.merging(presets) { $1 }
+    var later: [(EdmNavigationProperty, RowRelation, entities: [JSONNode], urls: [String])] = []
+    let parts =
+      content.children.map { ($0.navigation, $0.entities, [String]()) }
+      + content.bindings.map { ($0.navigation, [JSONNode](), $0.urls) }
+    for (navigation, entities, urls) in parts {
+      let relation = model.relation(navigation, of: content.structure, in: place)
+      guard case .columns(let pairs, let target, isDependent: true) = relation else {
+        later.append((navigation, relation, entities, urls))
+        continue
+      }
+      // The foreign key of the entity needs the entity that it leads to.
+      for entity in entities {
+        let principal = try row(try insert(entity, into: target))
+        for pair in pairs { values[pair.own] = principal.values[pair.other] }
+      }
+      for url in urls {
+        let principal = try row(try path(ofReference: url))
+        for pair in pairs { values[pair.own] = principal.values[pair.other] }
+      }
+    }
+    let path = try add(values, content.structure, in: place)
+    for (navigation, relation, entities, urls) in later {
+      for entity in entities { try insert(entity, relatedTo: path, navigation, relation) }
+      for url in urls { try link(path, navigation, to: try self.path(ofReference: url)) }
+    }
+    return path
+  }
+
+  private mutating func add(
+    _ values: [String: JSONNode], _ structure: EdmStructure, in place: RowPlace
+  ) throws(ServiceFault) -> String {
+    var values = values
+    for key in place.structure.key where values[key.path] == nil { values[key.path] = newKey(key.path, in: place) }
+    let (path, url) = try model.address(values, in: place)
+    values = try reader.complete(values, structure, at: path)
+    guard rows[path] == nil else { throw ServiceFault(409, "'\(path)' exists already.") }
+    version += 1
+    rows[path] = Row(path: path, url: url, place: place, structure: structure, values: values, version: version)
+    paths[place.path, default: []].append(path)
+    return path
+  }
+
+  /// The key that the service gives a new entity: the next integer, or an identifier with the number of the change.
+  private func newKey(_ name: String, in place: RowPlace) -> JSONNode? {
+    guard let property = place.structure.property(name) else { return nil }
+    switch model.model.underlying(property.type).type.primitive {
+    case .byte, .sbyte, .int16, .int32, .int64:
+      let largest = rows(in: place.path).compactMap { $0.values[name]?.text.flatMap(Int.init) }.max()
+      return .number(String((largest ?? 0) + 1))
+    case .guid:
+      let digits = String(version + 1, radix: 16)
+      return .string("00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits)
+    default: return nil
+    }
+  }
+
+  /// Adds an entity that a navigation property of another leads to, and returns its path.
+  @discardableResult
+  mutating func insert(
+    _ node: JSONNode, relatedTo owner: String, _ navigation: EdmNavigationProperty, _ relation: RowRelation
+  ) throws(ServiceFault) -> String {
+    let row = try row(owner)
+    switch relation {
+    case .contained:
+      guard let place = model.contained(navigation, in: row) else { break }
+      return try insert(node, into: place)
+    case .columns(let pairs, let target, isDependent: false):
+      let presets = Dictionary(pairs.map { ($0.other, row.values[$0.own] ?? .null) }, uniquingKeysWith: { $1 })
+      return try insert(node, into: target, presets: presets)
+    case .columns(_, let target, isDependent: true), .links(let target, _):
+      let path = try insert(node, into: target)
+      try link(owner, navigation, to: path)
+      return path
+    case .unknown: break
+    }
+    throw .notSupported("'\(navigation.name)', for which the model does not bind an entity set")
+  }
+
+  // MARK: Changing and deleting
+
+  /// Changes an entity. `replaces` sets the properties that are not given to their defaults.
+  mutating func update(_ path: String, _ node: JSONNode, replaces: Bool) throws(ServiceFault) {
+    let old = try row(path)
+    let content = try reader.entity(node, of: old.structure)
+    if let child = content.children.first { throw .notSupported("'\(child.navigation.name)' in an update") }
+    let keys = Set(old.structure.key.map(\.path))
+    var row = old
+    if replaces { row.values = row.values.filter { keys.contains($0.key) } }
+    for (name, value) in content.values where !keys.contains(name) {
+      row.values[name] = reader.merged(replaces ? nil : old.values[name], with: value)
+    }
+    row.values = try reader.complete(row.values, row.structure, at: path)
+    rows[path] = row
+    touch(path)
+    for binding in content.bindings {
+      for url in binding.urls { try link(path, binding.navigation, to: try self.path(ofReference: url)) }
+    }
+  }
+
+  /// Gives an entity a new ETag.
+  mutating func touch(_ path: String) {
+    version += 1
+    rows[path]?.version = version
+  }
+
+  /// Removes an entity with those that it contains, and what the model deletes with it (`OnDelete`).
+  mutating func delete(_ path: String) throws(ServiceFault) {
+    let row = try row(path)
+    for navigation in row.structure.navigationProperties {
+      guard let action = navigation.onDelete?.action, action != "None" else { continue }
+      let related = targets(of: path, navigation)
+      switch (action, model.relation(navigation, of: row.structure, in: row.place)) {
+      case ("Cascade", _): for target in related where rows[target] != nil && target != path { try delete(target) }
+      case ("SetNull", .columns(let pairs, _, isDependent: false)):
+        for target in related {
+          for pair in pairs { rows[target]?.values[pair.other] = .null }
+          touch(target)
+        }
+      default: throw .notSupported("OnDelete '\(action)' of '\(navigation.name)'")
+      }
+    }
+    version += 1
+    let removed = rows.keys.filter { $0 == path || $0.hasPrefix(path + "/") }
+    for path in removed {
+      if let place = rows.removeValue(forKey: path)?.place.path { paths[place]?.removeAll { $0 == path } }
+    }
+    let gone = Set(removed)
+    for (path, row) in rows {
+      for (name, links) in row.links where links.contains(where: gone.contains) {
+        rows[path]?.links[name] = links.filter { !gone.contains($0) }
+      }
+    }
+  }
+
+  // MARK: Links
+
+  /// The entities that a navigation property leads to.
+  func targets(of path: String, _ navigation: EdmNavigationProperty) -> [String] {
+    guard let row = rows[path] else { return [] }
+    switch model.relation(navigation, of: row.structure, in: row.place) {
+    case .contained: return model.contained(navigation, in: row).map { rows(in: $0.path).map(\.path) } ?? []
+    case .columns(let pairs, let target, _):
+      return rows(in: target.path).filter { other in
+        pairs.allSatisfy { pair in
+          let value = row.values[pair.own] ?? .null
+          return value != .null && value == other.values[pair.other]
+        }
+      }.map(\.path)
+    case .links: return row.links[navigation.name] ?? []
+    case .unknown: return []
+    }
+  }
+
+  /// Makes a navigation property lead to an entity, also to it if it leads to many.
+  mutating func link(_ path: String, _ navigation: EdmNavigationProperty, to target: String) throws(ServiceFault) {
+    let (row, other) = (try row(path), try row(target))
+    switch model.relation(navigation, of: row.structure, in: row.place) {
+    case .columns(let pairs, let place, let isDependent):
+      try check(other, place, navigation)
+      for pair in pairs {
+        if isDependent {
+          rows[path]?.values[pair.own] = other.values[pair.other]
+        } else {
+          rows[target]?.values[pair.other] = row.values[pair.own]
+        }
+      }
+      touch(isDependent ? path : target)
+    case .links(let place, let partner):
+      try check(other, place, navigation)
+      addLink(path, navigation, to: target, partner)
+      if let partner { addLink(target, partner, to: path, navigation) }
+      version += 1
+    case .contained, .unknown: throw .notSupported("links of '\(navigation.name)'")
+    }
+  }
+
+  private func check(_ row: Row, _ place: RowPlace, _ navigation: EdmNavigationProperty) throws(ServiceFault) {
+    guard row.place.path == place.path else {
+      throw ServiceFault(400, "'\(navigation.name)' leads to '\(place.path)', not to '\(row.path)'.")
+    }
+  }
+
+  private mutating func addLink(
+    _ path: String, _ navigation: EdmNavigationProperty, to target: String, _ partner: EdmNavigationProperty?
+  ) {
+    let former = rows[path]?.links[navigation.name] ?? []
+    guard !former.contains(target) else { return }
+    rows[path]?.links[navigation.name] = navigation.isCollection ? former + [target] : [target]
+    guard !navigation.isCollection, let partner else { return }
+    for old in former { rows[old]?.links[partner.name]?.removeAll { $0 == path } }
+  }
+
+  /// Removes the link to an entity.
+  mutating func unlink(_ path: String, _ navigation: EdmNavigationProperty, from target: String) throws(ServiceFault) {
+    let row = try row(path)
+    guard targets(of: path, navigation).contains(target) else {
+      throw ServiceFault(404, "'\(path)/\(navigation.name)' does not lead to '\(target)'.")
+    }
+    switch model.relation(navigation, of: row.structure, in: row.place) {
+    case .columns(let pairs, _, let isDependent):
+      let (changed, names) = isDependent ? (path, pairs.map(\.own)) : (target, pairs.map(\.other))
+      let structure = try self.row(changed).structure
+      for name in names {
+        guard structure.property(name)?.isNullable ?? true else {
+          throw ServiceFault(400, "'\(name)' of '\(changed)' must not be null.")
+        }
+        rows[changed]?.values[name] = .null
+      }
+      touch(changed)
+    case .links(_, let partner):
+      rows[path]?.links[navigation.name]?.removeAll { $0 == target }
+      if let partner { rows[target]?.links[partner.name]?.removeAll { $0 == path } }
+      version += 1
+    case .contained, .unknown: throw .notSupported("links of '\(navigation.name)'")
+    }
+  }
+}

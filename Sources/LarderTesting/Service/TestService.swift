@@ -1,0 +1,243 @@
+@_spi(Stores) import LarderCore
+@_spi(Stores) public import LarderHTTP
+public import LarderOData
+import LarderODataXML
+public import LarderOffline
+public import LarderOnline
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An OData service in memory, made of a model and rows.
+///
+/// ```swift
+/// let service = try TestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
+/// let store = try await service.onlineStore()
+/// service.isOffline = true
+/// ```
+///
+/// The service evaluates queries as an offline store does: `$filter`, `$orderby`, `$expand`, `$select`, `$apply`, `$search`,
+/// `$count` and the rest. It carries out POST (also with related entities), PATCH, PUT, DELETE, links and batches; it
+/// checks values against the model, and ETags. It returns pages and delta links. A request that it does not support gets the
+/// status 501, with a message that names the feature: calls of actions and functions, media, requests for one property
+/// alone. Add a route to ``transport`` for these. Models of OData V2 and V3 are not supported.
+public final class TestService: HTTPTransport {
+  /// The network between the stores and the service: routes, latency, failures, the requests that were sent.
+  public let transport: ScriptedTransport
+  /// The clock of the service and of its stores.
+  public var clock: TestClock { transport.clock }
+  /// The root of the service.
+  public var root: URL { transport.root }
+  /// The model of the service.
+  public var model: EdmModel { responder.model.model }
+
+  private let responder: TestResponder
+
+  /// Creates a service.
+  ///
+  /// - Parameters:
+  ///   - metadata: the metadata document (`$metadata`) of the service: XML or JSON, of V4.
+  ///   - rows: the entities of each set and singleton by its name. Rows may lack properties that can be null, integer keys
+  ///     and GUID keys. A row can contain related rows, and `Name@odata.bind` leads to rows by their paths.
+  ///   - root: the root of the service.
+  ///   - clock: the clock of the service and of its stores.
+  /// - Throws: ``TestServiceError`` for rows that do not fit the model, `MetadataError`.
+  public convenience init(
+    metadata: String, rows: [String: [TestRow]] = [:], root: URL = ScriptedTransport.defaultRoot,
+    clock: TestClock = TestClock()
+  ) throws {
+    try self.init(metadata: Array(metadata.utf8), rows: rows, root: root, clock: clock)
+  }
+
+  /// Creates a service from the bytes of a metadata document, such as a resource of the test target.
+  public init(
+    metadata: [UInt8], rows: [String: [TestRow]] = [:], root: URL = ScriptedTransport.defaultRoot,
+    clock: TestClock = TestClock()
+  ) throws {
+    let model = try EdmModel.read(metadata)
+    guard model.version >= .v4 else {
+      throw TestServiceError(ServiceFault(501, "TestService does not support models of OData V2 and V3."))
+    }
+    let data = try TestService.rows(rows, TestModel(model))
+    transport = ScriptedTransport(root: root, clock: clock)
+    responder = TestResponder(
+      data, root: transport.root.absoluteString, metadata: metadata,
+      queries: try TestQueries(root: transport.root, metadata: metadata, clock: clock, rows: data))
+    transport.setFallback { [responder, weak transport] request in
+      let log = transport
+      return await responder.respond(to: request) { log?.record($0) }
+    }
+  }
+
+  private static func rows(_ rows: [String: [TestRow]], _ model: TestModel) throws -> TestRows {
+    var data = TestRows(model)
+    var all: [(place: RowPlace, row: TestRow)] = []
+    for (name, entities) in rows.sorted(by: { $0.key < $1.key }) {
+      guard let place = model.place(name) else {
+        throw TestServiceError(ServiceFault(404, "The model has no entity set or singleton '\(name)'."))
+      }
+      all += entities.map { (place, $0) }
+    }
+    // Rows with links come after the rows that they lead to.
+    func isLinked(_ row: TestRow) -> Bool { row.keys.contains { $0.hasSuffix("bind") } }
+    for (place, row) in all.filter({ !isLinked($0.row) }) + all.filter({ isLinked($0.row) }) {
+      do throws(ServiceFault) { _ = try data.insert(JSONNode(row), into: place) } catch {
+        throw TestServiceError(error)
+      }
+    }
+    return data
+  }
+
+  /// Responds to a request.
+  public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    try await transport.send(request)
+  }
+
+  // MARK: Stores
+
+  /// Opens an online store on this service: with a cache, the clock of the service, and without repetitions of requests.
+  /// Its folder is removed when the store is released. `configure` changes its options.
+  public func onlineStore(
+    configure: (inout OnlineStoreOptions) -> Void = { _ in }
+  ) async throws -> OnlineODataStore {
+    try await OnlineODataStore.forTests(serviceRoot: root, transport: self, clock: clock, configure: configure)
+  }
+
+  /// Opens an offline store on this service, and downloads the rows of its defining queries: `Orders`,
+  /// `Items?$filter=Price gt 10`. Without queries, it has all sets. Its folder is removed when the store is released.
+  /// `configure` changes its parameters.
+  public func offlineStore(
+    _ queries: String..., configure: (inout OfflineODataParameters) -> Void = { _ in }
+  ) async throws -> OfflineODataProvider {
+    let all = model.defaultContainer?.entitySets.map(\.name) ?? []
+    return try await OfflineODataProvider.forTests(
+      serviceRoot: root, transport: self, queries: queries.isEmpty ? all : queries, clock: clock, configure: configure)
+  }
+
+  // MARK: Network
+
+  /// Whether there is no network: ``ScriptedTransport/isOffline``.
+  public var isOffline: Bool {
+    get { transport.isOffline }
+    set { transport.isOffline = newValue }
+  }
+
+  /// The time that each request waits on ``clock``: ``ScriptedTransport/latency``.
+  public var latency: Duration {
+    get { transport.latency }
+    set { transport.latency = newValue }
+  }
+
+  /// The requests that were sent: `GET Orders?$top=1`, `POST $batch`. The requests in a batch follow it.
+  public var requests: [String] { transport.requests }
+
+  /// Lets the next requests fail: ``ScriptedTransport/fail(next:times:on:)``.
+  public func fail(next fault: TestFault, times: Int = 1, on pattern: String? = nil) {
+    transport.fail(next: fault, times: times, on: pattern)
+  }
+
+  // MARK: Rows
+
+  /// The entity at a path, such as `Orders(1)`, with all its properties; nil if it does not exist.
+  public subscript(path: String) -> TestRow? {
+    let rows = responder.current
+    guard case .row(let path)? = try? rows.target(PercentEncoding.encode(path, in: .path)), let row = rows.rows[path]
+    else {
+      return nil
+    }
+    return row.values.mapValues { TestValue($0) }
+  }
+
+  /// The entities of a set, in the order of their creation.
+  public func rows(_ entitySet: String) -> [TestRow] {
+    responder.current.rows(in: entitySet).map { row in row.values.mapValues { TestValue($0) } }
+  }
+
+  /// Adds an entity for another client, and returns its path. Throws ``TestServiceError``.
+  @discardableResult
+  public func insert(_ entitySet: String, _ row: TestRow) throws -> String {
+    try changing { rows throws(ServiceFault) in
+      guard let place = rows.model.place(entitySet) else {
+        throw ServiceFault(404, "The model has no entity set '\(entitySet)'.")
+      }
+      return try rows.insert(JSONNode(row), into: place)
+    }
+  }
+
+  /// Changes properties of an entity for another client. The entity gets a new ETag, so a client with the old one gets
+  /// 412 for its next change. Throws ``TestServiceError``.
+  public func change(_ path: String, _ properties: TestRow = [:]) throws {
+    try changing { rows throws(ServiceFault) in
+      try rows.update(try TestService.path(path, rows), JSONNode(properties), replaces: false)
+    }
+  }
+
+  /// Deletes an entity for another client. Throws ``TestServiceError``.
+  public func delete(_ path: String) throws {
+    try changing { rows throws(ServiceFault) in try rows.delete(try TestService.path(path, rows)) }
+  }
+
+  private static func path(_ path: String, _ rows: TestRows) throws(ServiceFault) -> String {
+    guard case .row(let path) = try rows.target(PercentEncoding.encode(path, in: .path)) else {
+      throw ServiceFault(404, "'\(path)' is not an entity.")
+    }
+    return path
+  }
+
+  private func changing<Result: Sendable>(
+    _ body: (inout TestRows) throws(ServiceFault) -> Result
+  ) throws -> Result {
+    do throws(ServiceFault) { return try responder.change(body) } catch { throw TestServiceError(error) }
+  }
+
+  // MARK: Behaviour
+
+  /// Whether PATCH, PUT and DELETE need `If-Match`; without it, they get 428. False at first.
+  public var requiresETags: Bool {
+    get { responder.options.withLock { $0.requiresETags } }
+    set { responder.options.withLock { $0.requiresETags = newValue } }
+  }
+
+  /// The most entities of a page; nil, as at first, for no limit but that of the client.
+  public var pageSize: Int? {
+    get { responder.options.withLock { $0.pageSize } }
+    set { responder.options.withLock { $0.pageSize = newValue } }
+  }
+
+  /// Whether clients that ask for it (`Prefer: odata.track-changes`) get delta links. True at first.
+  public var tracksChanges: Bool {
+    get { responder.options.withLock { $0.tracksChanges } }
+    set { responder.options.withLock { $0.tracksChanges = newValue } }
+  }
+
+  /// Lets all delta links expire: their use gets 410, and clients download everything.
+  public func expireDeltaLinks() { responder.continuations.withLock { $0.expireDeltas() } }
+}
+
+/// The error of rows that do not fit the model of a ``TestService``.
+public struct TestServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The HTTP status that a client would get.
+  public let status: Int
+  /// What is wrong with the row.
+  public let description: String
+
+  init(_ fault: ServiceFault) {
+    status = fault.status
+    description = fault.message
+  }
+}
+
+extension TestServiceError: LarderError {
+  /// The number is the HTTP status.
+  public var errorIdentity: ErrorIdentity {
+    ErrorIdentity(status, "rejectedRow", status == 404 ? .notFound : status == 501 ? .notSupported : .invalidInput)
+  }
+
+  /// What is wrong with the row, and what to do about it.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation(description, cure: "Correct the row, or the metadata of the test.")
+  }
+}

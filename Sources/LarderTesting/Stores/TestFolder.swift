@@ -1,0 +1,36 @@
+import LarderCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A new, empty folder below the system's temporary folder. It is removed with its content when this value is released.
+///
+/// SQLite needs files, so the stores of tests have a folder too. The functions of this module that make stores tie the
+/// folder to the store. A process that crashes leaves its folders behind; the system removes them in its own time.
+public final class TestFolder: Sendable {
+  /// The path of the folder.
+  public let path: String
+
+  /// Creates the folder. Throws the error of the file system.
+  public init() throws {
+    let name = "larder-test-\(LarderEnvironment.system.uuid().uuidString)"
+    let url = FileManager.default.temporaryDirectory.appending(path: name)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    path = url.path(percentEncoded: false)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The path of a file in the folder, which need not exist.
+  public func file(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
+
+  /// The environment, which keeps the folder until the store that uses it is released.
+  func kept(by environment: LarderEnvironment) -> LarderEnvironment {
+    var environment = environment
+    environment.random = { [random = environment.random] in withExtendedLifetime(self) { random() } }
+    return environment
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import LarderHTTP
+import LarderService
+import LarderTestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("larder record", .timeLimit(.minutes(5)))
+struct RecordVerbTests {
+  private func server() throws -> ScriptedServer {
+    try ScriptedServer { request in
+      let isKnown = request.path.hasPrefix("/s/")
+      return .response(
+        isKnown ? 200 : 404, fields: ["Content-Type": "application/json", "Set-Cookie": "id=secret"],
+        body: #"{"accept":"\#(request.fields[.accept] ?? "")"}"#)
+    }
+  }
+
+  @Test("Responses of any status are recorded without secrets, and added to those in the file")
+  func file() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = folder.file("exchanges.json")
+    let users = try folder.write(Array("ada:lovelace".utf8), to: "user")
+    let first = await Rig().run(
+      "record", "--user-file", users, "-o", file, server.text("/s/$metadata"), server.text("/s/Orders?sig=hidden"))
+    #expect(first.status == .done && first.output.isEmpty, "\(first.diagnostics)")
+    #expect(first.diagnostics.contains("recorded: 200 \(server.text("/s/Orders?sig=***"))"))
+    #expect(await Rig().run("record", "-o", file, server.text("/other")).status == .done)
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    for word in ["secret", "hidden", "lovelace", "Authorization"] { #expect(!text.contains(word), "\(word)") }
+    let exchanges = try RecordedExchanges(file: Array(text.utf8)).exchanges
+    #expect(exchanges.map(\.status) == [200, 200, 404])
+    #expect(
+      exchanges.map { String(decoding: $0.body, as: UTF8.self).contains("application/xml") } == [true, false, false])
+  }
+
+  @Test("Without --output the recording goes to standard output")
+  func output() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let outcome = await Rig().run("record", server.text("/s/Orders"))
+    #expect(outcome.status == .done)
+    #expect(try RecordedExchanges(file: outcome.outputBytes).exchanges.count == 1)
+  }
+
+  @Test("If a URL cannot be requested, or the file is no recording, the file stays as it was")
+  func failures() async throws {
+    let server = try server()
+    let folder = try TemporaryFolder()
+    let url = server.text("/s/Orders")
+    let file = try folder.write(Array("{}".utf8), to: "other.json")
+    let refused = await Rig().run("record", "-o", file, url)
+    #expect(refused.status == .storage && refused.diagnostics.contains("not written by 'larder record'"))
+    #expect(server.requests.isEmpty)
+    server.stop()
+    let unreachable = await Rig().run("record", "-o", folder.file("new.json"), url)
+    #expect(unreachable.status == .network)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("new.json")))
+    #expect(await Rig().run("record").status == .usage)
+  }
+}

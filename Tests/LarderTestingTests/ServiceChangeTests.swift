@@ -1,0 +1,175 @@
+import LarderHTTP
+import LarderOData
+import LarderTesting
+import Testing
+
+@Suite("Test service: changes", .timeLimit(.minutes(2)))
+struct ServiceChangeTests {
+  @Test("POST creates an entity with those inside it, gives it a key, and returns it")
+  func create() async throws {
+    let service = try Shop.service()
+    let created = try await service.ask(
+      .post, "Orders", #"{"Note":"bread","Items":[{"ID":20,"Text":"c"}],"Parts":[{"Pos":7}],"Main":{"Name":"top"}}"#)
+    #expect(created.status == 201, "\(created.text)")
+    #expect(created.fields[.location] == "https://service.test/Orders(3)")
+    #expect(created.fields[.etag] == created.node["@odata.etag"]?.string && created.fields[.etag] != nil)
+    #expect(created.node["Items"]?.items?.first?["Order_ID"] == .number("3"))
+    #expect(created.node["Main"]?["Name"] == .string("top"))
+    #expect(service["Orders(3)/Parts(7)"] == ["Pos": 7, "Text": nil])
+    #expect(try await service.get("Orders(3)/Items").texts("ID") == ["20"])
+    #expect(try await service.get("Orders(3)/Main").node["Name"]?.string == "top")
+    let quiet = try await service.ask(.post, "Orders(3)/Items", #"{"Text":"d"}"#, ["Prefer": "return=minimal"])
+    #expect(quiet.status == 204 && quiet.fields["OData-EntityId"] == "https://service.test/Items(21)")
+    #expect(service["Items(21)"]?["Order_ID"] == 3)
+    #expect(try await service.ask(.post, "Orders", #"{"ID":1}"#).status == 409)
+    let bound = try await service.ask(.post, "Items", #"{"ID":30,"Order@odata.bind":"Orders(1)"}"#)
+    #expect(bound.status == 201 && service["Items(30)"]?["Order_ID"] == 1)
+  }
+
+  @Test("PATCH merges, PUT replaces, DELETE deletes with what the model deletes along")
+  func change() async throws {
+    let service = try Shop.service()
+    let patched = try await service.ask(.patch, "Orders(1)", #"{"Note":"new","Address":{"Zip":"1"}}"#)
+    #expect(patched.status == 204 && patched.fields[.etag] != nil)
+    let order = try #require(service["Orders(1)"])
+    #expect(
+      order["Note"] == "new" && order["Price"] == 2.5 && order["Address"]?.object == ["City": "Rome", "Zip": "1"])
+    let put = try await service.ask(.put, "Orders(1)", #"{"Note":"all"}"#, ["Prefer": "return=representation"])
+    #expect(put.status == 200 && put.node["Note"]?.string == "all" && put.node["Price"] == .null)
+    #expect(try await service.ask(.delete, "Orders(2)").status == 204)
+    #expect(service["Orders(2)"] == nil && service.rows("Items").isEmpty)
+    #expect(try await service.get("Orders").texts("ID") == ["1"])
+    #expect(try await service.ask(.patch, "Setting", #"{"Theme":"light"}"#).status == 204)
+    #expect(try await service.get("Setting").node["Theme"]?.string == "light")
+  }
+
+  @Test("Conditions: an old ETag gets 412, a missing one 428 if the service requires it")
+  func conditions() async throws {
+    let service = try Shop.service()
+    let etag = try #require(try await service.get("Orders(1)").fields[.etag])
+    try service.change("Orders(1)", ["Note": "theirs"])
+    let old = try await service.ask(.patch, "Orders(1)", #"{"Note":"mine"}"#, ["If-Match": etag])
+    #expect(old.status == 412 && old.message.contains("Orders(1)"))
+    #expect(try await service.ask(.delete, "Orders(1)", "", ["If-Match": etag]).status == 412)
+    let current = try #require(try await service.get("Orders(1)").fields[.etag])
+    #expect(try await service.ask(.patch, "Orders(1)", "{}", ["If-Match": "\"x\", \(current)"]).status == 204)
+    service.requiresETags = true
+    #expect(try await service.ask(.delete, "Orders(1)").status == 428)
+    #expect(service["Orders(1)"]?["Note"] == "theirs")
+    #expect(try await service.ask(.delete, "Orders(1)", "", ["If-Match": "*"]).status == 204)
+  }
+
+  @Test("Links are added, replaced and removed, from both sides")
+  func links() async throws {
+    let service = try Shop.service()
+    let tag = #"{"@odata.id":"https://service.test/Tags('it''s%2Fold')"}"#
+    #expect(try await service.ask(.post, "Orders(1)/Tags/$ref", tag).status == 204)
+    #expect(try await service.get("Orders(1)/Tags?$orderby=Name").texts("Name") == ["it's/old", "new"])
+    #expect(try await service.get("Tags('it''s%2Fold')/Orders").texts("ID") == ["1"])
+    #expect(try await service.ask(.delete, "Orders(1)/Tags('new')/$ref").status == 204)
+    #expect(try await service.ask(.delete, "Tags('it''s%2Fold')/Orders/$ref?$id=Orders(1)").status == 204)
+    #expect(try await service.get("Orders(1)/Tags").texts("Name").isEmpty)
+    #expect(try await service.ask(.put, "Orders(1)/Main/$ref", tag).status == 204)
+    #expect(try await service.get("Orders(1)/Main").node["Name"]?.string == "it's/old")
+    #expect(try await service.ask(.put, "Items(10)/Order/$ref", #"{"@odata.id":"Orders(1)"}"#).status == 204)
+    #expect(service["Items(10)"]?["Order_ID"] == 1)
+    #expect(try await service.ask(.delete, "Items(10)/Order/$ref").status == 204)
+    #expect(service["Items(10)"]?["Order_ID"] == nil as TestValue)
+    try service.delete("Tags('it''s/old')")
+    #expect(try await service.get("Orders(1)/Main").status == 204)
+  }
+
+  @Test(
+    "What the service does not support gets 501 and is named; a route for it helps",
+    arguments: [
+      ("POST", "Archive", "Archive"), ("PUT", "Orders(1)/Note", "Note"), ("PUT", "Orders(1)/Note/$value", "Note"),
+    ])
+  func unsupported(_ method: String, _ path: String, _ name: String) async throws {
+    let service = try Shop.service()
+    let answer = try await service.ask(HTTPMethod(rawValue: method), path, #"{"value":1}"#)
+    #expect(answer.status == 501 && answer.message.contains(name), "\(answer.text)")
+    service.transport.route("\(method) \(path)", "done")
+    #expect(try await service.ask(HTTPMethod(rawValue: method), path, "{}").text == "done")
+  }
+
+  @Test(
+    "Content that does not fit is refused, and changes nothing",
+    arguments: [
+      #"{"Nothing":1}"#, #"{"Note":7}"#, #"{"Count":null}"#, "[", #"{"Color":"Green"}"#, #"{"Words":"a"}"#,
+    ])
+  func invalid(_ body: String) async throws {
+    let service = try Shop.service()
+    let before = service["Orders(1)"]
+    #expect(try await service.ask(.patch, "Orders(1)", body).status == 400)
+    #expect(service["Orders(1)"] == before)
+    #expect(try await service.ask(.patch, "Orders(1)", #"{"Items":[{"ID":1}]}"#).status == 501)
+    #expect(try await service.ask(.patch, "Orders", "{}").status == 405)
+  }
+
+  @Test("A change set of a batch is carried out as a whole or not at all, and refers to what it created")
+  func batches() async throws {
+    let service = try Shop.service()
+    func changeSet(_ second: String) -> String {
+      """
+      --b\r
+      Content-Type: multipart/mixed; boundary=c\r
+      \r
+      --c\r
+      Content-Type: application/http\r
+      Content-Transfer-Encoding: binary\r
+      Content-ID: 1\r
+      \r
+      POST Orders HTTP/1.1\r
+      Content-Type: application/json\r
+      \r
+      {"ID":5}\r
+      --c\r
+      Content-Type: application/http\r
+      Content-Transfer-Encoding: binary\r
+      Content-ID: 2\r
+      \r
+      POST \(second) HTTP/1.1\r
+      Content-Type: application/json\r
+      \r
+      {"ID":50}\r
+      --c--\r
+      --b\r
+      Content-Type: application/http\r
+      Content-Transfer-Encoding: binary\r
+      \r
+      GET /Orders/$count HTTP/1.1\r
+      \r
+      \r
+      --b--\r
+
+      """
+    }
+    let type: HTTPFields = [.contentType: "multipart/mixed; boundary=b"]
+    let failed = try await service.ask(.post, "$batch", changeSet("Nothing"), type)
+    #expect(failed.status == 200 && failed.text.contains("HTTP/1.1 404") && !failed.text.contains("HTTP/1.1 200"))
+    #expect(service["Orders(5)"] == nil)
+    let done = try await service.ask(.post, "$batch", changeSet("$1/Items"), type)
+    #expect(done.text.contains("HTTP/1.1 201") && done.text.hasSuffix("\r\n3\r\n--batch--\r\n"), "\(done.text)")
+    #expect(service["Items(50)"]?["Order_ID"] == 5)
+    #expect(service.requests.suffix(4) == ["POST $batch", "POST Orders", "POST $1/Items", "GET /Orders/$count"])
+  }
+
+  @Test("A batch in JSON")
+  func jsonBatch() async throws {
+    let service = try Shop.service()
+    let answer = try await service.ask(
+      .post, "$batch",
+      #"""
+      {"requests":[{"id":"a","method":"patch","url":"Orders(1)","headers":{"content-type":"application/json"},"body":{"Note":"j"}},
+      {"id":"b","method":"get","url":"Orders(9)"},{"id":"c","method":"get","url":"Orders(1)"},
+      {"id":"d","method":"post","url":"Orders","headers":{"content-type":"application/json"},"body":{"ID":6}},
+      {"id":"e","method":"patch","url":"$d","dependsOn":["d"],"headers":{"content-type":"application/json"},"body":{"Note":"r"}},
+      {"id":"f","method":"get","url":"$d","dependsOn":["d"]},{"id":"g","method":"get","url":"Orders(1)","dependsOn":["b"]}]}
+      """#, ["Prefer": "continue-on-error"])
+    let statuses = answer.node["responses"]?.items?.map { $0["status"]?.text ?? "" }
+    #expect(statuses == ["204", "404", "200", "201", "204", "200", "424"], "\(answer.text)")
+    let notes = answer.node["responses"]?.items?.compactMap { $0["body"]?["Note"]?.string }
+    #expect(notes == ["j", "r"])
+    #expect(service["Orders(6)"]?["Note"] == "r")
+  }
+}

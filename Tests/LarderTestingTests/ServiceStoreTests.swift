@@ -1,0 +1,145 @@
+import Foundation
+import LarderContent
+import LarderHTTP
+import LarderOData
+import LarderObjects
+import LarderOffline
+import LarderOnline
+import LarderService
+import LarderTesting
+import Testing
+
+/// The stores on a service for tests.
+@Suite("Stores for tests", .timeLimit(.minutes(2)))
+struct ServiceStoreTests {
+  private enum Failure: Error { case noCollection }
+
+  private func note(_ note: String) -> ODataEntity { ODataEntity(properties: [ODataProperty("Note", .string(note))]) }
+
+  @Test("An online store reads and changes, and has its cache offline")
+  func online() async throws {
+    let service = try Shop.service()
+    let store = try await service.onlineStore()
+    let read = try await store.execute(.read("Orders?$orderby=ID"))
+    guard case .collection(let orders)? = try read.single?.payload() else { throw Failure.noCollection }
+    #expect(orders.entities.map { $0["Note"] } == [.string("tea"), .string("milk")])
+    _ = try await store.execute(.create(note("bread"), in: "Orders"))
+    #expect(service.rows("Orders").map { $0["Note"] } == ["tea", "milk", "bread"])
+    service.isOffline = true
+    await #expect(throws: ODataServiceError.self) { try await store.execute(.read("Orders(1)")) }
+    try store.setPassive(true)
+    #expect(try await store.execute(.read("Orders?$orderby=ID")).single != nil)
+    try await store.close()
+  }
+
+  @Test("An offline store uploads its changes, and archives the one that another client was faster with")
+  func upload() async throws {
+    let service = try Shop.service()
+    let store = try await service.offlineStore("Orders", "Items")
+    service.isOffline = true
+    _ = try await store.execute(.update("Orders(1)", to: note("mine")))
+    _ = try await store.execute(.update("Orders(2)", to: note("two milks")))
+    _ = try await store.execute(.create(note("bread"), in: "Orders"))
+    try service.change("Orders(1)", ["Note": "theirs"])
+    service.isOffline = false
+    _ = try await store.upload()
+    #expect(service.rows("Orders").map { $0["Note"] } == ["theirs", "two milks", "bread"])
+    let rejected = try await store.readEntitySet("ErrorArchive")
+    #expect(rejected.entities.count == 1)
+    #expect(try await store.hasPendingUpload() == false)
+    try await store.close()
+  }
+
+  @Test("A lost response of a creation creates nothing twice")
+  func uncertainty() async throws {
+    let service = try Shop.service()
+    let store = try await service.offlineStore("Orders")
+    _ = try await store.execute(
+      .create(
+        ODataEntity(properties: [ODataProperty("ID", .int32(7)), ODataProperty("Note", .string("once"))]), in: "Orders")
+    )
+    service.fail(next: .responseLost, on: "POST *")
+    _ = try? await store.upload()
+    _ = try? await store.upload()
+    #expect(service.rows("Orders").filter { $0["Note"] == "once" }.count == 1)
+    #expect(try await store.hasPendingUpload() == false)
+    try await store.close()
+  }
+
+  @Test("A download of changes has what other clients changed, and what they deleted")
+  func download() async throws {
+    let service = try Shop.service()
+    let store = try await service.offlineStore("Orders?$expand=Items", "Tags")
+    try service.change("Orders(1)", ["Note": "theirs"])
+    try service.insert("Orders", ["ID": 3, "Note": "new", "Items": [["ID": 30]]])
+    try service.delete("Orders(2)")
+    let report = try await store.download()
+    #expect(report.queries.allSatisfy { $0.way == .changes }, "\(report)")
+    let orders = try await store.readEntitySet("Orders?$orderby=ID&$expand=Items")
+    #expect(orders.entities.map { $0["Note"] } == [.string("theirs"), .string("new")])
+    #expect(try await store.readEntitySet("Items").entities.map { $0["ID"] } == [.int32(30)])
+    #expect(service.requests.contains { $0.hasPrefix("GET Orders?$deltatoken=") })
+    try await store.close()
+  }
+
+  @Test("The folder of a store exists as long as the store")
+  func folders() async throws {
+    let service = try Shop.service()
+    var path = ""
+    do {
+      let store = try await service.offlineStore("Tags")
+      path = store.file
+      #expect(FileManager.default.fileExists(atPath: path))
+      try await store.close()
+    }
+    #expect(await isGone(path))
+    do {
+      let store = try await ObjectStore.forTests()
+      try await store.put("x", forKey: "k")
+      #expect(try await store.value(String.self, forKey: "k") == "x")
+      try await store.close()
+    }
+    let folder = try TestFolder()
+    try Data("x".utf8).write(to: URL(filePath: folder.file("a")))
+    path = folder.path
+    #expect(FileManager.default.fileExists(atPath: path))
+    _ = consume folder
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  /// Whether a file is removed: the last task of the store may still have it for a moment.
+  private func isGone(_ path: String) async -> Bool {
+    for _ in 0..<100_000 {
+      if !FileManager.default.fileExists(atPath: path) { return true }
+      await Task.yield()
+    }
+    return false
+  }
+
+  @Test("A content manager for tests has the clock of the test")
+  func content() async throws {
+    let transport = ScriptedTransport()
+    transport.route("GET headline", "Rain")
+    let manager = ContentManager.forTests(transport: transport, clock: transport.clock)
+    var query = ContentQuery<String>(transport.root.appending(path: "headline"))
+    query.ttl = .seconds(60)
+    for (seconds, count) in [(0, 1), (59, 1), (2, 2)] {
+      transport.clock.advance(by: .seconds(seconds))
+      #expect(try await manager.content(of: query).value == "Rain")
+      #expect(transport.requests.count == count)
+    }
+    await manager.close()
+  }
+
+  @Test("A value of an object store for tests expires with the clock of the test")
+  func objects() async throws {
+    let clock = TestClock()
+    let store = try await ObjectStore.forTests(clock: clock)
+    try await store.put("x", forKey: "k", expires: clock.now.addingTimeInterval(60))
+    clock.advance(by: .seconds(59))
+    #expect(try await store.value(String.self, forKey: "k") == "x")
+    clock.advance(by: .seconds(2))
+    #expect(try await store.value(String.self, forKey: "k") == nil)
+    try await store.close()
+  }
+}

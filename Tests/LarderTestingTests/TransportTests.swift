@@ -1,0 +1,165 @@
+import Foundation
+import LarderHTTP
+import LarderTesting
+import Testing
+
+@Suite("Scripted transport", .timeLimit(.minutes(1)))
+struct ScriptedTransportTests {
+  @Test(
+    "A route fits by method, path and wildcards; without '?' it fits every query",
+    arguments: [
+      ("GET Orders", "Orders?$top=1", true), ("GET Orders", "Orders(1)", false), ("GET Orders(*)", "Orders(1)", true),
+      ("GET Orders(*)/Items", "Orders('a/b')/Items", true), ("* Orders", "Orders", true),
+      ("POST Orders", "Orders", false),
+      ("GET Orders?$top=*", "Orders?$top=5", true), ("GET Orders?$top=*", "Orders", false), ("GET *", "a/b?c", true),
+      ("GET *s(*)", "Orders(1)", true), ("GET Note eq", "Note eq", true),
+    ])
+  func patterns(_ pattern: String, _ path: String, _ fits: Bool) async throws {
+    let transport = ScriptedTransport()
+    transport.route(pattern, "yes")
+    let answer = try await transport.get(path)
+    #expect(answer.status == (fits ? 200 : 404))
+    #expect(transport.requests == ["GET \(path)"])
+  }
+
+  @Test("The later route is used; a reply's type follows from its content; a request without a route is named")
+  func replies() async throws {
+    let transport = ScriptedTransport()
+    transport.route("GET a", "text")
+    transport.route("GET a", #"{"a":1}"#)
+    transport.route("POST a") { request in TestReply(request.text, status: 201) }
+    #expect(try await transport.get("a").fields[.contentType] == "application/json")
+    let posted = try await transport.ask(.post, "a", "<x/>")
+    #expect(posted.status == 201 && posted.text == "<x/>" && posted.fields[.contentType] == "application/xml")
+    #expect(try await transport.get("b").text == "There is no route for 'GET b'.")
+    #expect(transport.log.map(\.text) == ["", "<x/>", ""])
+    transport.clearRequests()
+    #expect(transport.requests.isEmpty)
+  }
+
+  @Test("Failures happen in their order, to the requests that they are for, and to no others")
+  func faults() async throws {
+    let transport = ScriptedTransport()
+    transport.route("* *", "0123456789")
+    transport.fail(next: .timeout, on: "GET b")
+    transport.fail(next: .status(503, fields: ["Retry-After": "2"]), times: 2)
+    transport.fail(next: .hostNotFound)
+    let busy = try await transport.get("a")
+    #expect(busy.status == 503 && busy.fields[.retryAfter] == "2")
+    await #expect(throws: HTTPTransportError.timeout(phase: "idle")) { try await transport.get("b") }
+    #expect(try await transport.get("b").status == 503)
+    await #expect(throws: HTTPTransportError.hostNotFound(host: "service.test")) { try await transport.get("a") }
+    #expect(try await transport.get("a").status == 200)
+    transport.fail(next: .timeout)
+    transport.clearFaults()
+    #expect(try await transport.get("a").status == 200)
+  }
+
+  @Test("A lost response and a cut content are of requests that the service carried out")
+  func lostResponses() async throws {
+    let transport = ScriptedTransport()
+    transport.route("POST a") { _ in "0123456789" }
+    transport.fail(next: .responseLost)
+    transport.fail(next: .contentCut)
+    await #expect(throws: HTTPTransportError.connectionLost(reason: "the response was lost")) {
+      try await transport.ask(.post, "a")
+    }
+    let response = try await transport.send(HTTPRequest(method: .post, url: transport.root.appending(path: "a")))
+    var received: [UInt8] = []
+    await #expect(throws: HTTPTransportError.connectionLost(reason: "the content was cut")) {
+      for try await chunk in response.body { received += chunk }
+    }
+    #expect(received == Array("01234".utf8))
+    #expect(transport.requests == ["POST a", "POST a"])
+  }
+
+  @Test("Offline, requests fail and are not recorded")
+  func offline() async throws {
+    let transport = ScriptedTransport()
+    transport.route("GET a", "x")
+    transport.isOffline = true
+    await #expect(throws: HTTPTransportError.cannotConnect(host: "service.test", reason: "the transport is offline")) {
+      try await transport.get("a")
+    }
+    transport.isOffline = false
+    _ = try await transport.get("a")
+    #expect(transport.requests == ["GET a"])
+  }
+
+  @Test("A request waits for the latency on the clock, and can be cancelled meanwhile")
+  func latency() async throws {
+    let transport = ScriptedTransport()
+    transport.route("GET a", "x")
+    transport.latency = .milliseconds(50)
+    let first = Task { try await transport.get("a").text }
+    await transport.clock.waitForSleepers()
+    transport.clock.advance(by: .milliseconds(50))
+    #expect(try await first.value == "x")
+    let second = Task { try await transport.get("a").text }
+    await transport.clock.waitForSleepers()
+    second.cancel()
+    await #expect(throws: HTTPTransportError.cancelled) { try await second.value }
+  }
+
+  @Test("Recorded exchanges are replayed by URL, in their order, however the URL is encoded; others are named")
+  func replay() async throws {
+    let root = ScriptedTransport.defaultRoot.absoluteString
+    let recording = RecordedExchanges([
+      RecordedExchange(url: root + "Orders?$filter=Note%20eq%20'a'", status: 200, body: Array("one".utf8)),
+      RecordedExchange(url: root + "Orders?%24filter=Note%20eq%20%27a%27", status: 503, body: Array("two".utf8)),
+      RecordedExchange(url: root + "Secret?access_token=1", status: 200, body: Array("three".utf8)),
+    ])
+    let transport = ScriptedTransport(replaying: try RecordedExchanges(file: recording.file))
+    for (status, text) in [(200, "one"), (503, "two"), (503, "two")] {
+      let answer = try await transport.get("Orders?$filter=Note eq 'a'")
+      #expect(answer.status == status && answer.text == text)
+    }
+    #expect(try await transport.get("Secret?access_token=2").text == "three")
+    let missing = try await transport.get("Items")
+    #expect(missing.status == 404 && missing.text.contains("GET \(root)Items"))
+    transport.route("GET Items", "route")
+    #expect(try await transport.get("Items").text == "route")
+  }
+}
+
+@Suite("Test clock", .timeLimit(.minutes(1)))
+struct TestClockTests {
+  @Test("Time passes only when the clock is advanced")
+  func advance() {
+    let clock = TestClock(Date(timeIntervalSince1970: 100))
+    let environment = clock.environment
+    clock.advance(by: .milliseconds(1500))
+    #expect(environment.now() == Date(timeIntervalSince1970: 101.5))
+    #expect(clock.elapsed == .milliseconds(1500))
+    #expect(environment.uptime() >= .milliseconds(1500))
+  }
+
+  @Test("A sleeping task wakes when its time is over, not before")
+  func sleep() async throws {
+    let clock = TestClock()
+    let environment = clock.environment
+    let short = Task { try await environment.sleep(.seconds(1)) }
+    let long = Task { try await clock.sleep(for: .seconds(3)) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(2))
+    try await short.value
+    let more = Task { try await clock.sleep(for: .seconds(1)) }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    try await long.value
+    try await more.value
+    try await clock.sleep(for: .zero)
+  }
+
+  @Test("Cancelling ends sleeping and waiting")
+  func cancelling() async throws {
+    let clock = TestClock()
+    let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+    await clock.waitForSleepers()
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+    let watcher = Task { await clock.waitForSleepers(5) }
+    watcher.cancel()
+    await watcher.value
+  }
+}
