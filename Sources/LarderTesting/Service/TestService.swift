@@ -103,7 +103,7 @@ public final class TestService: HTTPTransport {
   // MARK: Stores
 
   /// Opens an online store on this service: with a cache, the clock of the service, and without repetitions of requests.
-  /// Its folder is removed when the store is released. `configure` changes its options.
+  /// Close it at the end of the test; its folder is removed with it. `configure` changes its options.
   public func onlineStore(
     configure: (inout OnlineStoreOptions) -> Void = { _ in }
   ) async throws -> OnlineODataStore {
@@ -111,8 +111,8 @@ public final class TestService: HTTPTransport {
   }
 
   /// Opens an offline store on this service, and downloads the rows of its defining queries: `Orders`,
-  /// `Items?$filter=Price gt 10`. Without queries, it has all sets. Its folder is removed when the store is released.
-  /// `configure` changes its parameters.
+  /// `Items?$filter=Price gt 10`. Without queries, it has all sets. Close it at the end of the test; its folder is removed
+  /// with it. `configure` changes its parameters.
   public func offlineStore(
     _ queries: String..., configure: (inout OfflineODataParameters) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
