@@ -56,16 +56,19 @@ final class OrderListModel {
 @MainActor
 func listShowsTheOrders() async throws {
   let service = try makeService()
-  let model = OrderListModel(try await service.onlineStore())
+  let store = try await service.onlineStore()
+  let model = OrderListModel(store)
   await model.load()
   expect(model.notes == ["tea", "milk"])
   expect(service.requests.last == "GET Orders?$orderby=ID")
+  try await store.close()
 }
 
 @MainActor
 func listKeepsTheOrdersWithoutANetwork() async throws {
   let service = try makeService()
-  let model = OrderListModel(try await service.onlineStore())
+  let store = try await service.onlineStore()
+  let model = OrderListModel(store)
   await model.load()
   service.isOffline = true
   await model.load()
@@ -77,12 +80,14 @@ func listKeepsTheOrdersWithoutANetwork() async throws {
   expect(model.message != nil)
   await model.load()
   expect(model.message == nil)
+  try await store.close()
 }
 
 @MainActor
 func listShowsThatItLoads() async throws {
   let service = try makeService()
-  let model = OrderListModel(try await service.onlineStore())
+  let store = try await service.onlineStore()
+  let model = OrderListModel(store)
   service.latency = .seconds(2)
   let loading = Task { await model.load() }
   await service.clock.waitForSleepers()
@@ -91,6 +96,7 @@ func listShowsThatItLoads() async throws {
   service.clock.advance(by: .seconds(2))
   await loading.value
   expect(!model.isLoading && model.notes == ["tea", "milk"])
+  try await store.close()
 }
 
 // MARK: The offline store
@@ -139,17 +145,20 @@ func noteIsUploaded() async throws {
   await model.upload()
   expect(model.message == "uploaded")
   expect(service["Orders(1)"]?["Note"] == "two teas")
+  try await store.close()
 }
 
 @MainActor
 func noteOfAnotherClientWins() async throws {
   let service = try makeService()
-  let model = NoteModel(try await service.offlineStore("Orders"))
+  let store = try await service.offlineStore("Orders")
+  let model = NoteModel(store)
   await model.setNote("mine", ofOrder: 1)
   try service.change("Orders(1)", ["Note": "theirs"])
   await model.upload()
   expect(model.message == "rejected")
   expect(service["Orders(1)"]?["Note"] == "theirs")
+  try await store.close()
 }
 
 // MARK: The content cache
@@ -188,6 +197,7 @@ func headlineIsRequestedAgainAfterAMinute() async throws {
   transport.clock.advance(by: .seconds(2))
   await model.load()
   expect(model.headline == "Sun" && transport.requests.count == 2)
+  await manager.close()
 }
 
 // MARK: The object store
@@ -228,6 +238,7 @@ func profileExpiresAfterADay() async throws {
   let later = ProfileModel(store) { throw URLError(.notConnectedToInternet) }
   try? await later.load()
   expect(later.name.isEmpty)
+  try await store.close()
 }
 
 // MARK: Recorded responses
@@ -245,6 +256,7 @@ func listShowsTheRecordedOrders() async throws {
   let model = OrderListModel(store)
   await model.load()
   expect(model.message == nil)
+  try await store.close()
 }
 
 // MARK: Previews

@@ -48,7 +48,7 @@ enum ImportMatrix {
       targets: [
         "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService", "LarderOData",
         "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
-      ], system: []),
+      ], system: ["Synchronization"]),
     "LarderServer": Row(
       targets: ["LarderContent", "LarderHTTP", "LarderCore", "CLarderMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(

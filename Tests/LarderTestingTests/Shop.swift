@@ -55,7 +55,10 @@ enum Shop {
     "Setting": [["Theme": "dark"]],
   ]
 
-  static func service() throws -> TestService { try TestService(metadata: metadata, rows: rows) }
+  static func service(_ version: String = "4.0") throws -> TestService {
+    try TestService(
+      metadata: metadata.replacing("Edmx Version=\"4.0\"", with: "Edmx Version=\"\(version)\""), rows: rows)
+  }
 }
 
 /// A response that a test looks into.

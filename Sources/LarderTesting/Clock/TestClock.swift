@@ -1,4 +1,5 @@
 @_spi(Stores) public import LarderCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -16,7 +17,6 @@
 /// ```
 public final class TestClock: Sendable {
   private struct State {
-    var elapsed = Duration.zero
     var lastID = 0
     var sleepers: [Int: Sleeper] = [:]
     var watchers: [Int: Watcher] = [:]
@@ -47,6 +47,8 @@ public final class TestClock: Sendable {
   }
 
   private let start: Date
+  /// Nanoseconds. It changes with the state, and is read without its lock, because stores read the time under their own.
+  private let elapsedTime = Atomic<Int64>(0)
   private let state = Locked(State())
 
   /// Creates a clock. Without a date it begins in January 2027.
@@ -59,13 +61,15 @@ public final class TestClock: Sendable {
   }
 
   /// The time by which the clock was advanced.
-  public var elapsed: Duration { state.withLock { $0.elapsed } }
+  public var elapsed: Duration { .nanoseconds(elapsedTime.load(ordering: .sequentiallyConsistent)) }
 
   /// Advances the clock, and wakes the tasks whose time is over. A task that then sleeps again needs another call.
   public func advance(by time: Duration) {
     let sleepers = state.withLock { state in
-      state.elapsed += time
-      let ready = state.sleepers.filter { $0.value.end <= state.elapsed }
+      let (seconds, attoseconds) = time.components
+      elapsedTime.add(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .sequentiallyConsistent)
+      let now = elapsed
+      let ready = state.sleepers.filter { $0.value.end <= now }
       for id in ready.keys { state.sleepers[id] = nil }
       return ready.sorted { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map(\.value)
     }
@@ -81,7 +85,7 @@ public final class TestClock: Sendable {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let (isCancelled, watchers) = state.withLock { state -> (Bool, [Watcher]) in
           if state.cancelled.remove(id) != nil { return (true, []) }
-          state.sleepers[id] = Sleeper(end: state.elapsed + time, continuation: continuation)
+          state.sleepers[id] = Sleeper(end: elapsed + time, continuation: continuation)
           return (false, state.takeWatchers())
         }
         if isCancelled { continuation.resume(throwing: CancellationError()) }

@@ -48,10 +48,29 @@ enum RowRelation {
 struct TestModel: Sendable {
   let model: EdmModel
   let binder: ODataBinder
+  /// The root of the service, with a slash at the end.
+  let root: String
 
-  init(_ model: EdmModel) {
+  init(_ model: EdmModel, root: String) {
     self.model = model
+    self.root = root
     binder = ODataBinder(model: model)
+  }
+
+  /// A URL of a request, relative to the root: it may be absolute, or relative to the host.
+  func relative(_ url: String) -> String {
+    let host = root.firstRange(of: "://").flatMap { scheme in
+      root[scheme.upperBound...].firstIndex(of: "/").map { root[..<$0] }
+    }
+    let absolute = url.hasPrefix("/") ? (host ?? "") + url : url
+    return absolute.hasPrefix(root) ? String(absolute.dropFirst(root.count)) : absolute
+  }
+
+  /// A path as people write it, percent-encoded: slashes in the quotes of keys too.
+  static func encoded(_ path: String) -> String {
+    let parts = path.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+    let encoded = parts.map { PercentEncoding.encode(String($1), in: $0.isMultiple(of: 2) ? .path : .content) }
+    return encoded.joined(separator: "'")
   }
 
   /// The sets and singletons with their types.
@@ -84,7 +103,8 @@ struct TestModel: Sendable {
     }
     do throws(ODataBindingError) { return try binder.bind(tree, text: path) } catch {
       if case .notSupported = error.problem { throw .notSupported("\(error)") }
-      if case .unknownName(_, _, "", _) = error.problem { throw ServiceFault(404, "\(error)") }
+      // The path begins with a name that the service does not have.
+      if case .unknownName = error.problem, error.offset == 0 { throw ServiceFault(404, "\(error)") }
       throw ServiceFault(400, "\(error)")
     }
   }

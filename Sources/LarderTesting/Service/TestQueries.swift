@@ -19,18 +19,27 @@ final class TestQueries: Sendable {
   /// The version of the rows that the store has; nil before it is open.
   private let version = Locked<Int?>(nil)
   private let places: [RowPlace]
+  private let folder: TestFolder
 
   init(root: URL, metadata: [UInt8], clock: TestClock, rows: TestRows) throws {
-    let folder = try TestFolder()
+    folder = try TestFolder()
     source = RowSource(root: root.absoluteString, metadata: metadata)
     var environment = LarderEnvironment.system
     environment.now = clock.environment.now
     var parameters = OfflineODataParameters(path: folder.path)
     parameters.conversation.retry = .never
-    parameters.conversation.environment = folder.kept(by: environment)
+    parameters.conversation.environment = environment
     store = try OfflineODataProvider(serviceRoot: root, transport: source, parameters: parameters)
     // The set of singletons is that of the beginning: they are not created later.
     places = rows.model.places.filter { $0.isCollection || rows.rows[$0.path] != nil }
+  }
+
+  /// Closes the store in a task of its own, because nobody waits: a released store has its files open until it is closed.
+  deinit {
+    LarderEnvironment.system.task { [store, folder] in
+      try? await store.close()
+      withExtendedLifetime(folder) {}
+    }
   }
 
   /// Reads a path, relative to the root and percent-encoded.

@@ -81,11 +81,7 @@ extension TestResponder {
 
   /// A request of a batch, with a path relative to the root.
   private func received(_ request: BatchRequest) throws(ServiceFault) -> TestRequest {
-    let origin = root.firstRange(of: "://").flatMap { scheme in
-      root[scheme.upperBound...].firstIndex(of: "/").map { root[..<$0] }
-    }
-    let absolute = request.url.hasPrefix("/") ? (origin ?? "") + request.url : request.url
-    let path = absolute.hasPrefix(root) ? String(absolute.dropFirst(root.count)) : absolute
+    let path = model.relative(request.url)
     guard let url = URL(string: path.contains("://") ? path : root + path) else {
       throw ServiceFault(400, "'\(request.url)' is not a URL.")
     }

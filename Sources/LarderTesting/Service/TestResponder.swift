@@ -12,17 +12,15 @@ final class TestResponder: Sendable {
   }
 
   let model: TestModel
-  /// The root as text, with a slash at the end.
-  let root: String
+  var root: String { model.root }
   let queries: TestQueries
   let options = Locked(Options())
   let continuations = Locked(Continuations())
   private let metadata: [UInt8]
   private let rows: Exclusive<TestRows>
 
-  init(_ rows: TestRows, root: String, metadata: [UInt8], queries: TestQueries) {
+  init(_ rows: TestRows, metadata: [UInt8], queries: TestQueries) {
     model = rows.model
-    self.root = root
     self.metadata = metadata
     self.queries = queries
     self.rows = Exclusive(rows)

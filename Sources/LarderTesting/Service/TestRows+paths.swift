@@ -24,7 +24,9 @@ extension TestRows {
 
   /// The path of an entity that the content of a request refers to: relative, or absolute.
   func path(ofReference url: String) throws(ServiceFault) -> String {
-    guard case .row(let path) = try target(url) else { throw ServiceFault(400, "'\(url)' is not an entity.") }
+    guard case .row(let path) = try target(model.relative(url)) else {
+      throw ServiceFault(400, "'\(url)' is not an entity.")
+    }
     return path
   }
 

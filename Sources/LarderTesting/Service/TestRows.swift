@@ -42,6 +42,16 @@ struct TestRows: Sendable {
   /// The entities of a place.
   func rows(in place: String) -> [Row] { (paths[place] ?? []).compactMap { rows[$0] } }
 
+  /// Puts entities into the order of a list; others follow.
+  mutating func sort(_ list: [String]) {
+    let numbers = Dictionary(list.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    for (place, former) in paths {
+      paths[place] = former.enumerated().sorted { left, right in
+        (numbers[left.element] ?? .max, left.offset) < (numbers[right.element] ?? .max, right.offset)
+      }.map(\.element)
+    }
+  }
+
   // MARK: Creating
 
   /// Adds an entity with those inside it, and returns its path.

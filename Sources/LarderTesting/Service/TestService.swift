@@ -1,5 +1,5 @@
 @_spi(Stores) import LarderCore
-@_spi(Stores) public import LarderHTTP
+public import LarderHTTP
 public import LarderOData
 import LarderODataXML
 public import LarderOffline
@@ -61,10 +61,10 @@ public final class TestService: HTTPTransport {
     guard model.version >= .v4 else {
       throw TestServiceError(ServiceFault(501, "TestService does not support models of OData V2 and V3."))
     }
-    let data = try TestService.rows(rows, TestModel(model))
     transport = ScriptedTransport(root: root, clock: clock)
+    let data = try TestService.rows(rows, TestModel(model, root: transport.root.absoluteString))
     responder = TestResponder(
-      data, root: transport.root.absoluteString, metadata: metadata,
+      data, metadata: metadata,
       queries: try TestQueries(root: transport.root, metadata: metadata, clock: clock, rows: data))
     transport.setFallback { [responder, weak transport] request in
       let log = transport
@@ -83,11 +83,15 @@ public final class TestService: HTTPTransport {
     }
     // Rows with links come after the rows that they lead to.
     func isLinked(_ row: TestRow) -> Bool { row.keys.contains { $0.hasSuffix("bind") } }
-    for (place, row) in all.filter({ !isLinked($0.row) }) + all.filter({ isLinked($0.row) }) {
-      do throws(ServiceFault) { _ = try data.insert(JSONNode(row), into: place) } catch {
+    let order = all.indices.filter { !isLinked(all[$0].row) } + all.indices.filter { isLinked(all[$0].row) }
+    var paths = all.map { _ in "" }
+    for index in order {
+      let (place, row) = all[index]
+      do throws(ServiceFault) { paths[index] = try data.insert(JSONNode(row), into: place) } catch {
         throw TestServiceError(error)
       }
     }
+    data.sort(paths)
     return data
   }
 
@@ -99,7 +103,7 @@ public final class TestService: HTTPTransport {
   // MARK: Stores
 
   /// Opens an online store on this service: with a cache, the clock of the service, and without repetitions of requests.
-  /// Its folder is removed when the store is released. `configure` changes its options.
+  /// Close it at the end of the test; its folder is removed with it. `configure` changes its options.
   public func onlineStore(
     configure: (inout OnlineStoreOptions) -> Void = { _ in }
   ) async throws -> OnlineODataStore {
@@ -107,8 +111,8 @@ public final class TestService: HTTPTransport {
   }
 
   /// Opens an offline store on this service, and downloads the rows of its defining queries: `Orders`,
-  /// `Items?$filter=Price gt 10`. Without queries, it has all sets. Its folder is removed when the store is released.
-  /// `configure` changes its parameters.
+  /// `Items?$filter=Price gt 10`. Without queries, it has all sets. Close it at the end of the test; its folder is removed
+  /// with it. `configure` changes its parameters.
   public func offlineStore(
     _ queries: String..., configure: (inout OfflineODataParameters) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
@@ -144,7 +148,7 @@ public final class TestService: HTTPTransport {
   /// The entity at a path, such as `Orders(1)`, with all its properties; nil if it does not exist.
   public subscript(path: String) -> TestRow? {
     let rows = responder.current
-    guard case .row(let path)? = try? rows.target(PercentEncoding.encode(path, in: .path)), let row = rows.rows[path]
+    guard case .row(let path)? = try? rows.target(TestModel.encoded(path)), let row = rows.rows[path]
     else {
       return nil
     }
@@ -181,7 +185,7 @@ public final class TestService: HTTPTransport {
   }
 
   private static func path(_ path: String, _ rows: TestRows) throws(ServiceFault) -> String {
-    guard case .row(let path) = try rows.target(PercentEncoding.encode(path, in: .path)) else {
+    guard case .row(let path) = try rows.target(TestModel.encoded(path)) else {
       throw ServiceFault(404, "'\(path)' is not an entity.")
     }
     return path

@@ -1,4 +1,5 @@
 import LarderCore
+import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -9,7 +10,8 @@ import LarderCore
 /// A new, empty folder below the system's temporary folder. It is removed with its content when this value is released.
 ///
 /// SQLite needs files, so the stores of tests have a folder too. The functions of this module that make stores tie the
-/// folder to the store. A process that crashes leaves its folders behind; the system removes them in its own time.
+/// folder to the store: close the store at the end of the test, and the folder goes with it. A process that ends early
+/// leaves folders behind, for the system to remove.
 public final class TestFolder: Sendable {
   /// The path of the folder.
   public let path: String
@@ -27,10 +29,24 @@ public final class TestFolder: Sendable {
   /// The path of a file in the folder, which need not exist.
   public func file(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
 
-  /// The environment, which keeps the folder until the store that uses it is released.
+  /// The environment, which keeps the folder until the store that uses it is closed and released.
   func kept(by environment: LarderEnvironment) -> LarderEnvironment {
     var environment = environment
     environment.random = { [random = environment.random] in withExtendedLifetime(self) { random() } }
     return environment
+  }
+
+  /// The transport, which keeps the folder until the store that uses it is released.
+  func kept(by transport: any HTTPTransport) -> any HTTPTransport { FolderKeeper(transport: transport, folder: self) }
+}
+
+private struct FolderKeeper: HTTPTransport {
+  let transport: any HTTPTransport
+  let folder: TestFolder
+
+  var identity: String { transport.identity }
+
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    try await transport.send(request)
   }
 }

@@ -11,8 +11,9 @@ import LarderService
   public import Foundation
 #endif
 
-// Stores for tests. Their files are in a folder of their own, which is removed when the store is released. Their requests
-// are never repeated, so that a failure reaches the test at once.
+// Stores for tests. Their files are in a folder of their own, which is removed with the store. Close each store at the end
+// of its test, as an application does: an open store has some ten files open. Requests are never repeated, so that a
+// failure reaches the test at once.
 
 extension OnlineODataStore {
   /// Opens a store with a cache for a test.
@@ -29,9 +30,10 @@ extension OnlineODataStore {
     let folder = try TestFolder()
     var options = OnlineStoreOptions(useCache: true, path: folder.path)
     options.conversation.retry = .never
-    options.conversation.environment = folder.kept(by: clock.environment)
+    options.conversation.environment = clock.environment
     configure(&options)
-    let store = try OnlineODataStore(serviceRoot: serviceRoot, transport: transport, options: options)
+    let store = try OnlineODataStore(
+      serviceRoot: serviceRoot, transport: folder.kept(by: transport), options: options)
     try await store.open()
     return store
   }
@@ -53,9 +55,10 @@ extension OfflineODataProvider {
     let folder = try TestFolder()
     var parameters = OfflineODataParameters(path: folder.path)
     parameters.conversation.retry = .never
-    parameters.conversation.environment = folder.kept(by: clock.environment)
+    parameters.conversation.environment = clock.environment
     configure(&parameters)
-    let store = try OfflineODataProvider(serviceRoot: serviceRoot, transport: transport, parameters: parameters)
+    let store = try OfflineODataProvider(
+      serviceRoot: serviceRoot, transport: folder.kept(by: transport), parameters: parameters)
     for query in queries { try await store.add(OfflineODataDefiningQuery(String(query.prefix(100)), query)) }
     try await store.open()
     return store
@@ -80,7 +83,7 @@ extension ContentManager {
 }
 
 extension ObjectStore {
-  /// Opens an empty object store for a test. Its file is removed when the store is released.
+  /// Opens an empty object store for a test. Its file is removed when the store is closed and released.
   ///
   /// - Parameters:
   ///   - clock: the clock that decides what has expired.
