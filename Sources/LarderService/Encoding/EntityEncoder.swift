@@ -151,8 +151,7 @@ extension ValueType {
     if case .structure(let structure) = self { structure.navigationProperty(name) != nil } else { false }
   }
 
-  /// A value as this type: the same value in another type that can hold it, or the value that a text stands for. Nil if
-  /// there is none.
+  /// Converts a value to this type: a number of another type, or a text that is parsed. Nil if it does not fit.
   fileprivate func fitted(_ value: ODataValue) -> ODataValue? {
     guard value != .null else { return value }
     switch self {
@@ -166,7 +165,7 @@ extension ValueType {
       }
     case .primitive(let type):
       if value.type == type { return value }
-      // A text may stand for any value, no other value for a text.
+      // A text is parsed as any type; no other value becomes a text.
       guard type != .string, value.type != .boolean, type != .boolean || value.type == .string else { return nil }
       guard let text = try? value.text() else { return nil }
       if let fitted = try? ODataValue(text: text, type: type) { return fitted }

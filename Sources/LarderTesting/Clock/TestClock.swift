@@ -7,7 +7,7 @@ import Synchronization
   public import Foundation
 #endif
 
-/// A clock that stands still until the test advances it.
+/// A clock that only the test advances.
 ///
 /// ```swift
 /// let clock = TestClock()
