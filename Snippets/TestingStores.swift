@@ -277,7 +277,9 @@ func listShowsTheRecordedOrders() async throws {
   /// A view on a store of the service in memory.
   struct WithTestStore<Content: View>: View {
     @State private var store: OnlineODataStore?
-    let content: (OnlineODataStore) -> Content
+    private let content: (OnlineODataStore) -> Content
+
+    init(@ViewBuilder content: @escaping (OnlineODataStore) -> Content) { self.content = content }
 
     var body: some View {
       if let store {

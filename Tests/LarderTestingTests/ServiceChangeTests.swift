@@ -152,7 +152,7 @@ struct ServiceChangeTests {
       "\(failed.text)")
     #expect(service["Orders(5)"] == nil)
     let done = try await service.ask(.post, "$batch", changeSet("$1/Items"), type)
-    #expect(done.text.contains("HTTP/1.1 201") && done.text.hasSuffix("\r\n3\r\n--batch--\r\n"), "\(done.text)")
+    #expect(done.text.contains("HTTP/1.1 201") && done.text.hasSuffix("\r\n3\r\n--larder-batch--\r\n"), "\(done.text)")
     #expect(service["Items(50)"]?["Order_ID"] == 5)
     #expect(service.requests.suffix(4) == ["POST $batch", "POST Orders", "POST $1/Items", "GET Orders/$count"])
   }

@@ -107,6 +107,24 @@ struct ServiceStoreTests {
     try await store.close()
   }
 
+  @Test("A store reads recorded exchanges as it reads the service")
+  func recording() async throws {
+    let service = try Shop.service()
+    var recording = RecordedExchanges()
+    for path in ["$metadata", "Orders?$orderby=ID"] {
+      let answer = try await service.get(path)
+      recording.exchanges.append(
+        RecordedExchange(
+          url: service.root.absoluteString + path, status: answer.status, fields: answer.fields, body: answer.bytes))
+    }
+    let transport = ScriptedTransport(replaying: try RecordedExchanges(file: recording.file))
+    let store = try await OnlineODataStore.forTests(serviceRoot: transport.root, transport: transport)
+    let orders = try await store.readEntitySet("Orders?$orderby=ID")
+    #expect(orders.entities.map { $0["Note"] } == [.string("tea"), .string("milk")])
+    #expect(transport.requests == ["GET $metadata", "GET Orders?$orderby=ID"])
+    try await store.close()
+  }
+
   @Test("A content manager for tests has the clock of the test")
   func content() async throws {
     let transport = ScriptedTransport()

@@ -111,20 +111,21 @@ extension TestResponder {
   }
 
   private func multipart(_ parts: [[Part]]) -> TestReply {
+    let (batch, changes) = ("larder-batch", "larder-changes")
     var body: [UInt8] = []
     for part in parts {
-      body += Array("--batch\r\n".utf8)
+      body += Array("--\(batch)\r\n".utf8)
       if part.first?.group != nil {
-        body += Array("Content-Type: multipart/mixed; boundary=changes\r\n\r\n".utf8)
-        for member in part { body += Array("--changes\r\n".utf8) + message(member) }
-        body += Array("--changes--\r\n".utf8)
+        body += Array("Content-Type: multipart/mixed; boundary=\(changes)\r\n\r\n".utf8)
+        for member in part { body += Array("--\(changes)\r\n".utf8) + message(member) }
+        body += Array("--\(changes)--\r\n".utf8)
       } else {
         for member in part { body += message(member) }
       }
     }
-    body += Array("--batch--\r\n".utf8)
+    body += Array("--\(batch)--\r\n".utf8)
     var fields = self.fields
-    fields[.contentType] = "multipart/mixed; boundary=batch"
+    fields[.contentType] = "multipart/mixed; boundary=\(batch)"
     return TestReply(fields: fields, body: body)
   }
 

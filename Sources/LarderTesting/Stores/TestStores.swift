@@ -20,7 +20,7 @@ extension OnlineODataStore {
   ///
   /// - Parameters:
   ///   - serviceRoot: the root of the service.
-  ///   - transport: the network, such as a ``ScriptedTransport``.
+  ///   - transport: the network, such as a ``LarderTesting/ScriptedTransport``.
   ///   - clock: the clock of the store.
   ///   - configure: changes the options of the store.
   public static func forTests(
@@ -44,7 +44,7 @@ extension OfflineODataProvider {
   ///
   /// - Parameters:
   ///   - serviceRoot: the root of the service.
-  ///   - transport: the network, such as a ``ScriptedTransport``.
+  ///   - transport: the network, such as a ``LarderTesting/ScriptedTransport``.
   ///   - queries: the defining queries: `Orders`, `Items?$filter=Price gt 10`. Each is also the query's name.
   ///   - clock: the clock of the store.
   ///   - configure: changes the parameters of the store.
@@ -69,7 +69,7 @@ extension ContentManager {
   /// Creates a content manager with a cache in memory for a test.
   ///
   /// - Parameters:
-  ///   - transport: the network, such as a ``ScriptedTransport``.
+  ///   - transport: the network, such as a ``LarderTesting/ScriptedTransport``.
   ///   - clock: the clock that decides what is fresh.
   ///   - configure: changes the options of the cache.
   public static func forTests(
