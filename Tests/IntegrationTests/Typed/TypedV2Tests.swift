@@ -64,7 +64,8 @@ struct TypedV2Tests {
       let item = try #require(items.first)
       #expect(try await sales.salesOrderItem[item].get() == item)
       #expect(try await sales.salesOrder["0000004712"].toItem.all().map(\.id) == items.map(\.id))
-      #expect(try await sales.salesOrderItem[item].toSalesOrder.get().id == order.id)
+      // The defining query of the offline store does not contain the way back.
+      if kind == .online { #expect(try await sales.salesOrderItem[item].toSalesOrder.get().id == order.id) }
 
       let day = try #require(order.salesOrderDate)
       let amount = try #require(order.totalNetAmount)
@@ -90,9 +91,12 @@ struct TypedV2Tests {
       #expect(try await sales.salesOrder[order].get().purchaseOrderByCustomer == "it's & mine")
       order = try await sales.salesOrder[order].get()
       order.purchaseOrderByCustomer = before
-      let (changed, _) = try await sales.store.changeSet(
-        sales.salesOrder.updating(order), sales.salesOrder.updating(order))
+      var item = try #require(try await sales.salesOrder[order].toItem.first())
+      item.requestedQuantity = 12.5
+      let (changed, changedItem) = try await sales.store.changeSet(
+        sales.salesOrder.updating(order), sales.salesOrderItem.updating(item))
       #expect(changed.purchaseOrderByCustomer == before)
+      #expect(try await sales.salesOrderItem[changedItem].get().requestedQuantity == 12.5)
 
       let date = try #require(ODataDateTime("2026-02-01T00:00:00"))
       let created = try await sales.salesOrder.create(

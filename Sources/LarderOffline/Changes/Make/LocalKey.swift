@@ -26,7 +26,9 @@ enum LocalKey {
     case .string:
       let limit = if case .limit(let limit)? = column.property?.facets.maxLength { limit } else { 64 }
       let number = String(row, radix: 36)
-      return ["larder-" + number, "l-" + number].first { $0.utf8.count <= limit && limit >= 8 }.map { .text($0) }
+      // Services number short keys, such as `000010` of an item. None begins with a tilde.
+      let values = limit >= 8 ? ["larder-" + number, "l-" + number] : limit >= 4 ? ["~" + number] : []
+      return values.first { $0.utf8.count <= limit }.map { .text($0) }
     default: return nil
     }
   }
