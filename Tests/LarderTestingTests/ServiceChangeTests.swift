@@ -80,6 +80,36 @@ struct ServiceChangeTests {
     #expect(try await service.get("Orders(1)/Main").status == 204)
   }
 
+  @Test("Derived types have their own properties and links")
+  func derivedTypes() async throws {
+    let service = try Shop.service()
+    let created = try await service.ask(
+      .post, "Orders", ##"{"@odata.type":"#Shop.Rush","ID":8,"Hours":2,"Helper@odata.bind":"Tags('new')"}"##)
+    #expect(created.status == 201 && created.node["@odata.type"]?.string == "#Shop.Rush", "\(created.text)")
+    let rushes = try await service.get("Orders/Shop.Rush?$expand=Helper")
+    #expect(rushes.texts("Hours") == ["2"], "\(rushes.text)")
+    #expect(rushes.node["value"]?.items?.first?["Helper"]?["Name"]?.string == "new")
+    let all = try await service.get("Orders?$filter=Shop.Rush/Hours eq 2 and Shop.Rush/Helper/Name eq 'new'")
+    #expect(all.texts("ID") == ["8"] && all.node["value"]?.items?.first?["@odata.type"] != nil, "\(all.text)")
+    #expect(try await service.ask(.patch, "Orders(8)/Shop.Rush", #"{"Hours":3}"#).status == 204)
+    #expect(service["Orders(8)"]?["Hours"] == 3)
+    #expect(try await service.ask(.patch, "Orders(1)/Shop.Rush", #"{"Hours":3}"#).status == 404)
+    #expect(try await service.ask(.patch, "Orders(1)", #"{"Hours":3}"#).status == 400)
+  }
+
+  @Test("Contained entities can contain others")
+  func containment() async throws {
+    let service = try Shop.service()
+    #expect(try await service.ask(.post, "Orders(2)/Parts(1)/Screws", #"{"No":5}"#).status == 201)
+    let parts = try await service.get("Orders(2)?$expand=Parts($expand=Screws)")
+    #expect(parts.node["Parts"]?.items?.first?["Screws"]?.items?.first?["No"] == .number("5"), "\(parts.text)")
+    #expect(try await service.get("Orders(2)/Parts(1)/Screws(5)").fields[.etag] != nil)
+    #expect(try await service.ask(.delete, "Orders(2)/Parts(1)/Screws(5)").status == 204)
+    #expect(try await service.get("Orders(2)/Parts(1)/Screws").texts("No").isEmpty)
+    #expect(try await service.ask(.delete, "Orders(2)/Parts(1)").status == 204)
+    #expect(try await service.get("Orders(2)/Parts").texts("Pos").isEmpty)
+  }
+
   @Test(
     "What the service does not support gets 501 and is named; a route for it helps",
     arguments: [

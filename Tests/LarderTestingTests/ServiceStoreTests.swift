@@ -32,6 +32,17 @@ struct ServiceStoreTests {
     try await store.close()
   }
 
+  @Test("Several stores of one service are open at once, as in tests that run in parallel")
+  func parallel() async throws {
+    let service = try Shop.service()
+    let stores = [try await service.onlineStore(), try await service.onlineStore()]
+    let copies = [try await service.offlineStore("Tags"), try await service.offlineStore("Tags")]
+    for store in stores { #expect(try await store.readEntitySet("Tags").entities.count == 2) }
+    for store in copies { #expect(try await store.readEntitySet("Tags").entities.count == 2) }
+    for store in stores { try await store.close() }
+    for store in copies { try await store.close() }
+  }
+
   @Test(
     "An offline store uploads its changes, and archives the one that another client was faster with",
     arguments: ["4.0", "4.01"])

@@ -26,7 +26,12 @@ enum Shop {
     <NavigationProperty Name="Order" Type="Shop.Order" Partner="Items">
     <ReferentialConstraint Property="Order_ID" ReferencedProperty="ID"/></NavigationProperty></EntityType>
     <EntityType Name="Part"><Key><PropertyRef Name="Pos"/></Key>
-    <Property Name="Pos" Type="Edm.Int32" Nullable="false"/><Property Name="Text" Type="Edm.String"/></EntityType>
+    <Property Name="Pos" Type="Edm.Int32" Nullable="false"/><Property Name="Text" Type="Edm.String"/>
+    <NavigationProperty Name="Screws" Type="Collection(Shop.Screw)" ContainsTarget="true"/></EntityType>
+    <EntityType Name="Screw"><Key><PropertyRef Name="No"/></Key>
+    <Property Name="No" Type="Edm.Int32" Nullable="false"/></EntityType>
+    <EntityType Name="Rush" BaseType="Shop.Order"><Property Name="Hours" Type="Edm.Int32"/>
+    <NavigationProperty Name="Helper" Type="Shop.Tag"/></EntityType>
     <EntityType Name="Tag"><Key><PropertyRef Name="Name"/></Key>
     <Property Name="Name" Type="Edm.String" Nullable="false"/>
     <NavigationProperty Name="Orders" Type="Collection(Shop.Order)" Partner="Tags"/></EntityType>

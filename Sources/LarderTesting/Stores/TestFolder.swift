@@ -15,10 +15,12 @@ import LarderHTTP
 public final class TestFolder: Sendable {
   /// The path of the folder.
   public let path: String
+  /// The name of the folder, which no other has.
+  let name: String
 
   /// Creates the folder. Throws the error of the file system.
   public init() throws {
-    let name = "larder-test-\(LarderEnvironment.system.uuid().uuidString)"
+    name = "larder-test-\(LarderEnvironment.system.uuid().uuidString)"
     let url = FileManager.default.temporaryDirectory.appending(path: name)
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     path = url.path(percentEncoded: false)

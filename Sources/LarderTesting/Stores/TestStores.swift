@@ -28,7 +28,8 @@ extension OnlineODataStore {
     configure: (inout OnlineStoreOptions) -> Void = { _ in }
   ) async throws -> OnlineODataStore {
     let folder = try TestFolder()
-    var options = OnlineStoreOptions(useCache: true, path: folder.path)
+    // Stores of one name exclude each other, wherever their files are, and tests run in parallel.
+    var options = OnlineStoreOptions(useCache: true, path: folder.path, storeName: folder.name)
     options.conversation.retry = .never
     options.conversation.environment = clock.environment
     configure(&options)

@@ -1,0 +1,26 @@
+import Foundation
+import LarderTestSupport
+import LarderTesting
+import Testing
+
+/// Models of real services, from `../shared/odata`.
+@Suite("Test service: models of real services", .timeLimit(.minutes(5)))
+struct RealMetadataTests {
+  /// Without the model of Microsoft Graph, whose thousands of tables take minutes.
+  static let files = SharedOData.files(in: "samples/metadata/v4", suffix: "").filter {
+    ((try? Data(contentsOf: $0).count) ?? .max) < 1 << 20
+  }
+
+  @Test("Each set of a model can be read", arguments: files)
+  func sets(_ file: URL) async throws {
+    let bytes = [UInt8](try Data(contentsOf: file))
+    let service: TestService
+    // Some samples are fragments, which no service could have as its metadata.
+    do { service = try TestService(metadata: bytes) } catch { return }
+    for set in service.model.defaultContainer?.entitySets ?? [] {
+      guard service.model.entityType(of: set.name) != nil else { continue }
+      let answer = try await service.get(set.name)
+      #expect(answer.status == 200 && answer.node["value"]?.items?.isEmpty == true, "\(set.name): \(answer.text)")
+    }
+  }
+}
