@@ -166,6 +166,32 @@ struct GeneratedTypesTests {
     #expect(Item.Create(line: 1, orderID: 7).odataProperties.map(\.name) == ["Line", "OrderID"])
   }
 
+  // OData Protocol 4.01 §11.4.2.1, §11.4.2.2
+  @Test("a creation is bound to entities that exist, and contains new ones")
+  func related() throws {
+    let url = "http://host/Orders(3)"
+    var create = Order.Create(
+      customer: "ACME", items: [.init(line: 1, order: .new(.init(customer: "B"))), .init(line: 2)],
+      predecessor: ODataRelated(existing: url))
+    #expect(create.odataLinks.map(\.name) == ["Items", "Predecessor"])
+    #expect(create.odataLinks[0].entities?.count == 2 && create.odataLinks[0].bindings.isEmpty)
+    let order = try #require(create.odataLinks[0].entities?.first?.navigationLink("Order"))
+    #expect(order.entity?["Customer"] == .string("B") && order.bindings.isEmpty)
+    #expect(create.odataLinks[1].bindings == [url] && create.odataLinks[1].content == nil)
+
+    create.items = [.init(line: 3)] + ODataRelatedEntities(existing: ["http://host/Items(1)"])
+    #expect(create.odataLinks[0].entities?.count == 1)
+    #expect(create.odataLinks[0].bindings == ["http://host/Items(1)"])
+    // An empty collection is no content beside bindings: a service could read it as the whole collection.
+    create.items = ODataRelatedEntities(existing: [url, url])
+    #expect(create.odataLinks[0].content == nil && create.odataLinks[0].bindings == [url, url])
+    create.items = .new([])
+    #expect(create.odataLinks[0].entities?.isEmpty == true)
+    create.predecessor = nil
+    #expect(create.odataLinks.map(\.name) == ["Items"])
+    #expect(create == Order.Create(customer: "ACME", items: []))
+  }
+
   @Test("an update tells null from unchanged, and has no computed, immutable or key property")
   func update() {
     var update = Order.Update(note: .some(nil), status: Status(rawValue: "Delayed"))

@@ -105,7 +105,7 @@ private struct Declarations {
       add(owner, "structure", in: type.name)
       for change in members {
         add(
-          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.member.valueType, in: owner)
+          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.valueType, in: owner)
       }
     }
   }

@@ -124,6 +124,12 @@ struct ChangeMember {
   var isRequired: Bool
   /// Whether the property may be set to null.
   var isNullable: Bool
+
+  /// The type of a value that is given.
+  var valueType: String {
+    guard member.kind == .entity else { return member.valueType }
+    return "\(member.isCollection ? "ODataRelatedEntities" : "ODataRelated")<\(member.type)>"
+  }
 }
 
 /// An enumeration type.

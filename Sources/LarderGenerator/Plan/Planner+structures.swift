@@ -168,17 +168,19 @@ extension Planner {
     return Set(names)
   }
 
-  /// Adds the related entities that a new entity can contain (OData 4.01 Protocol §11.4.2.2): those of collections, whose
-  /// type can be created.
+  /// Adds the related entities that a new entity can be bound to, or that are created with it (OData Protocol 4.01
+  /// §11.4.2.1, §11.4.2.2). Contained entities exist only in their owner: they are only created.
   func addRelatedCreations(_ structures: inout [StructurePlan]) {
     let creatable = Set(structures.filter { $0.create != nil }.map(\.name))
     for place in structures.indices where structures[place].create != nil {
       guard let structure = model.structure(structures[place].serviceName) else { continue }
       let notInsertable = restrictions(of: structure).notInsertable
       let related = structures[place].members.filter { member in
-        member.kind == .entity && member.isCollection && creatable.contains(member.type)
-          && !notInsertable.contains(member.serviceName)
-          && structure.navigationProperty(member.serviceName)?.sap("creatable") != "false"
+        guard member.kind == .entity, let property = structure.navigationProperty(member.serviceName) else {
+          return false
+        }
+        return (creatable.contains(member.type) || !property.containsTarget)
+          && !notInsertable.contains(member.serviceName) && property.sap("creatable") != "false"
       }
       structures[place].create? += related.map { ChangeMember(member: $0, isRequired: false, isNullable: false) }
     }

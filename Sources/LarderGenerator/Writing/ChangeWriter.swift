@@ -49,12 +49,12 @@ enum ChangeWriter {
   private static func links(_ members: [ChangeMember], _ text: inout SwiftText) {
     guard !members.isEmpty else { return }
     text.line("")
-    text.line("/// The new related entities, by the names of their navigation properties in the service.")
+    text.line("/// The related entities, new or existing, by the names of their navigation properties in the service.")
     text.declareBlock("var odataLinks: [ODataNavigationLink]") { text in
       text.line("var odataList: [ODataNavigationLink] = []")
       for change in members {
         let name = SwiftIdentifier.declared(change.member.name)
-        let link = "ODataNavigationLink(\(SwiftText.literal(change.member.serviceName)), creating: \(name))"
+        let link = "ODataNavigationLink(\(SwiftText.literal(change.member.serviceName)), to: \(name))"
         text.line("if let \(name) = self.\(name) { odataList.append(\(link)) }")
       }
       text.line("return odataList")
@@ -62,7 +62,7 @@ enum ChangeWriter {
   }
 
   private static func type(of change: ChangeMember) -> String {
-    let type = change.member.kind == .entity ? "[\(change.member.type).Create]" : change.member.valueType
+    let type = change.valueType
     return change.isRequired ? type : change.isNullable ? type + "??" : type + "?"
   }
 }

@@ -54,6 +54,11 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   }
 
   private func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
+
+  /// The absolute URL of the entity, without options.
+  func url() throws -> String {
+    String(try ODataServiceRoot(store.serviceRoot).absoluteText(path()).prefix { $0 != "?" })
+  }
 }
 
 extension ODataEntityReference where Entity: ODataBaseType {
@@ -84,8 +89,7 @@ extension ODataEntityReference {
       let key = target.lastIndex(of: "(").map { String(target[$0...]) } ?? ""
       return try await store.deleteLink(links(name) + key)
     }
-    let id = try ODataServiceRoot(store.serviceRoot).absoluteText(target).prefix { $0 != "?" }
-    try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(String(id)))
+    try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(entity.url()))
   }
 
   /// Makes an entity the target of a navigation property.

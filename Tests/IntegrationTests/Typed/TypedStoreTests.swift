@@ -137,6 +137,25 @@ struct TypedStoreTests {
     }
   }
 
+  // OData Protocol 4.01 §11.4.2.1
+  @Test("a creation is bound to entities that exist, also that of a related entity", arguments: Kind.allCases)
+  func binding(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let product = try await shop.products.create(
+        .init(
+          name: "Sugar", price: 2.5, stock: 1, tags: [], category: .existing(shop.categories[2]),
+          shelves: .existing(try await shop.shelves.top(2).all().map { shop.shelves[$0] })))
+      #expect(try await shop.products[product].category.get().id == 2)
+      #expect(try await shop.products[product].shelves.all().count == 2)
+      let order = try await shop.orders.create(
+        .init(customer: "Joan", items: [.init(position: 5, quantity: 3, product: .existing(shop.products[3]))]))
+      let items = try await shop.orders[order].items.expand(\.product).all()
+      #expect(items.map(\.product?.id) == [3])
+      try await shop.orders.delete(try await shop.orders[order].get())
+      try await shop.products.delete(try await shop.products[product].get())
+    }
+  }
+
   // OData Protocol 4.01 §11.4.6
   @Test("links change what is related; the entities stay", arguments: Kind.allCases)
   func links(kind: Kind) async throws {

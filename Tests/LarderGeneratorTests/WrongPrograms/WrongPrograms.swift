@@ -240,6 +240,24 @@ enum WrongPrograms {
       "Item.Create(quantity: 2)", #"Product.Create(code: "A", name: "Salt")"#,
       "cannot convert value of type 'Product.Create'"),
     .init(
+      "a creation bound to an entity of another type",
+      #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[guid])))"#,
+      "parties[guid]", #"products["A"]"#, "cannot convert value of type 'ODataEntityReference<Product>'"),
+    .init(
+      "a new entity of a type that allows none in a creation",
+      #"try await shop.items.create(.init(quantity: 2, product: .new(.init(code: "A", name: "Salt"))))"#,
+      #"shop.items.create(.init(quantity: 2, product: .new(.init(code: "A", name: "Salt"))))"#,
+      #"shop.orders.create(.init(customer: "A", status: .open, buyer: .new(.init(name: "Ada"))))"#,
+      "static method 'new'"),
+    .init(
+      "several targets of a property that has one in a creation",
+      #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[guid])))"#,
+      "shop.parties[guid]", "shop.parties[guid], shop.parties[guid]", "extra argument in call"),
+    .init(
+      "a value instead of a reference in a creation",
+      #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[party])))"#,
+      "shop.parties[party]", "party", "cannot convert value of type 'Party'"),
+    .init(
       "a read value as a creation", #"try await shop.orders.create(Order.Create(customer: "A", status: .open))"#,
       #"Order.Create(customer: "A", status: .open)"#, "order", "cannot convert value of type 'Order'"),
   ]

@@ -88,13 +88,13 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     /// The property `Name`.
     var name: String?
     /// The property `Products`.
-    var products: [Product.Create]?
+    var products: ODataRelatedEntities<Product>?
 
     /// Creates the properties.
     init(
       id: Int32? = nil,
       name: String? = nil,
-      products: [Product.Create]? = nil
+      products: ODataRelatedEntities<Product>? = nil
     ) {
       self.id = id
       self.name = name
@@ -109,10 +109,10 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let products = self.products { odataList.append(ODataNavigationLink("Products", creating: products)) }
+      if let products = self.products { odataList.append(ODataNavigationLink("Products", to: products)) }
       return odataList
     }
   }
