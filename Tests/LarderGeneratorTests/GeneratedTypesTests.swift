@@ -140,6 +140,25 @@ struct GeneratedTypesTests {
     #expect(try query.text() == "Orders?$expand=Items,Predecessor")
   }
 
+  @Test("a navigation property that cannot be expanded can be filtered by, selected and followed")
+  func unexpandable() throws {
+    let field: ODataNavigation<Party, ODataForbidden> = Order.Fields().toCustomer
+    let query = ODataQuery<Order>("Orders").filter { $0.toCustomer.code == "B1" }.select { $0.toCustomer }
+    #expect(try query.text().removingPercentEncoding == "Orders?$filter=_Customer/Code eq 'B1'&$select=_Customer")
+    func path(_ order: ODataEntityReference<Order>) -> ODataEntityReference<Party> { order.toCustomer }
+    _ = (path, field)
+  }
+
+  @Test("entities of types that are written by hand can be deleted, those that the service protects cannot")
+  func deletions() {
+    struct Own: ODataDescribed {
+      static let odataTypeName = "Own"
+      struct Fields: ODataFields {}
+    }
+    #expect(Own.ODataDeletion.self == ODataAllowed.self && Order.ODataDeletion.self == ODataAllowed.self)
+    #expect(Party.ODataDeletion.self == ODataForbidden.self && Bank.ODataDeletion.self == ODataForbidden.self)
+  }
+
   @Test("navigation properties that are named like a member of the typed stores can be followed")
   func followedNavigation() {
     func path(_ item: ODataEntityReference<Item>) -> ODataEntityReference<Order> { item.toQuery.predecessor }

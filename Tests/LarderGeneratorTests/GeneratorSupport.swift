@@ -121,10 +121,15 @@ let shop = """
       <Annotation Term="Org.OData.Capabilities.V1.SortRestrictions"><Record>
         <PropertyValue Property="NonSortableProperties"><Collection><PropertyPath>Note</PropertyPath>
         <PropertyPath>Due</PropertyPath><PropertyPath>Predecessor</PropertyPath></Collection></PropertyValue></Record></Annotation>
+      <Annotation Term="Org.OData.Capabilities.V1.ExpandRestrictions"><Record>
+        <PropertyValue Property="NonExpandableProperties"><Collection>
+        <NavigationPropertyPath>_Customer</NavigationPropertyPath></Collection></PropertyValue></Record></Annotation>
     </EntitySet>
     <EntitySet Name="Parties" EntityType="Shop.Party">
       <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
         <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
+      <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions"><Record>
+        <PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
     </EntitySet>
     <EntitySet Name="_" EntityType="Shop.Entity"/>
     <EntitySet Name="Store" EntityType="Shop.Item"/>

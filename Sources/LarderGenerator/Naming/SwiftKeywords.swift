@@ -50,7 +50,7 @@ enum SwiftKeywords {
     // Inside of generated types.
     "AllCases", "CodingKeys", "Create", "Element", "Entity", "Fields", "ID", "Key", "RawValue", "Update", "Value",
     "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",
-    "Unfilterable", "Unsortable",
+    "UnexpandableCollection", "UnexpandableNavigation", "Unfilterable", "Unsortable",
   ]
 
   /// Whether a type of this name would hide one that generated code uses.

@@ -65,6 +65,8 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether the service deletes entities of the type.
+  var isDeletable = true
   /// Whether values know the version that was read.
   var isVersioned: Bool { !key.isEmpty }
   /// Whether values know which of their properties were assigned. A value of a base type does not, because the derived
@@ -109,6 +111,7 @@ struct MemberPlan {
   var isIndirect = false
   var isFilterable = true
   var isSortable = true
+  var isExpandable = true
   var documentation: [String]
 
   /// The type as declared, without the question mark of an optional.

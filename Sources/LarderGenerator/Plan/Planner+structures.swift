@@ -16,8 +16,9 @@ extension Planner {
     plan.members = members.map(\.plan)
     guard structure.isEntityType else { return plan }
     plan.key = key(of: structure, members: plan.members)
-    guard !type.isAbstract else { return plan }
     let restrictions = restrictions(of: structure)
+    plan.isDeletable = restrictions.isDeletable
+    guard !type.isAbstract else { return plan }
     let keyNames = Set(plan.key.map(\.serviceName))
     let properties = members.compactMap { member in
       member.property.map { (member.plan, $0, "\(member.owner)/\($0.name)") }
@@ -40,7 +41,7 @@ extension Planner {
         members.append((plan, level.name, property))
       }
       for (property, name) in zip(level.ownNavigationProperties, swiftNames.navigation) {
-        guard let plan = member(property, name, of: level.name) else { continue }
+        guard let plan = member(property, name, of: level.name, restrictions) else { continue }
         members.append((plan, level.name, nil))
       }
     }
@@ -91,14 +92,17 @@ extension Planner {
     _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
   ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
 
-  /// A navigation property. Restrictions do not apply to it: a filter or order has the members of the related entity, and
-  /// a wrapped field could not be expanded or followed.
-  private mutating func member(_ property: EdmNavigationProperty, _ name: String, of owner: String) -> MemberPlan? {
+  /// A navigation property. Restrictions of filters and orders do not apply to it: they have the members of the related
+  /// entity.
+  private mutating func member(
+    _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
+  ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
+      isExpandable: restrictions.isExpandable && !restrictions.notExpandable.contains(property.name),
       documentation: annotations.documentation(of: property, target: target))
   }
 

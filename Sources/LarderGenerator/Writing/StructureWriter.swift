@@ -34,6 +34,10 @@ struct StructureWriter {
   private func body(_ text: inout SwiftText) {
     text.line("/// The name of the type in the service.")
     text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
+    if !plan.isDeletable {
+      text.line("/// The service does not delete entities of the type.")
+      text.declare("typealias ODataDeletion = ODataForbidden")
+    }
     properties(&text)
     text.line("")
     initializer(&text)
@@ -227,8 +231,8 @@ struct StructureWriter {
       case (.primitive, true): "CollectionField"
       case (.complex, false): "ComplexField"
       case (.complex, true): "ComplexCollection"
-      case (.entity, false): "Navigation"
-      case (.entity, true): "NavigationCollection"
+      case (.entity, false): member.isExpandable ? "Navigation" : "UnexpandableNavigation"
+      case (.entity, true): member.isExpandable ? "NavigationCollection" : "UnexpandableCollection"
       }
     return "\(family)<\(member.type)>"
   }

@@ -163,7 +163,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Predecessor`.
     var predecessor: Navigation<Order> { .init("Predecessor") }
     /// The property `_Customer`.
-    var toCustomer: Navigation<Party> { .init("_Customer") }
+    var toCustomer: UnexpandableNavigation<Party> { .init("_Customer") }
   }
 
   /// The properties of a new entity. The service sets those that are nil.
