@@ -76,8 +76,8 @@ let shop = """
   <EntityType Name="Document" Abstract="true"><Property Name="ID" Type="Edm.Int32"/>
     <Property Name="Shape" Type="Shop.Shape" Nullable="false"/></EntityType>
   <EntityType Name="Letter" BaseType="Shop.Document"><Key><PropertyRef Name="ID"/></Key></EntityType>
-  <EntityType Name="Reply" BaseType="Shop.Letter"><Property Name="Text" Type="Edm.String"/></EntityType>
-  <ComplexType Name="Shape"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
+  <EntityType Name="Reply" BaseType="Shop.Letter" OpenType="true"><Property Name="Text" Type="Edm.String"/></EntityType>
+  <ComplexType Name="Shape" OpenType="true"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
   <ComplexType Name="Circle" BaseType="Shop.Shape"><Property Name="Radius" Type="Edm.Double" Nullable="false"/></ComplexType>
   <EntityType Name="Entity">
     <Key><PropertyRef Name="Value"/></Key>

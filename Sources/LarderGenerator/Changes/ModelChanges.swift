@@ -99,6 +99,7 @@ private struct Declarations {
         all["\(name) in \(place)"] = Declaration(text: "not allowed", owner: name, isRestriction: true)
       }
     }
+    if type.isOpen { add("\(type.name).odataDynamic", "ODataDynamicProperties", in: type.name) }
     if !type.isDeletable {
       all["\(type.name) in deletions"] = Declaration(text: "not allowed", owner: type.name, isRestriction: true)
     }

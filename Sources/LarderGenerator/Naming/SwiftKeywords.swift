@@ -16,6 +16,7 @@ enum SwiftKeywords {
     "_", "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey",
     "odataDerived",
     "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
+    "odataDynamic", "odataSent",
   ]
 
   /// Members of a generated service.

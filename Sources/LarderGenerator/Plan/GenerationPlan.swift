@@ -20,8 +20,6 @@ package struct Omission: Sendable, Hashable, Comparable {
   package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// Actions and functions with parameters or results without a Swift form, or bound to other values than entities.
     case operation = "actions and functions"
-    /// The undeclared properties of open types.
-    case undeclaredProperties = "undeclared properties of open types"
     /// Geometry values.
     case geometry = "geometry values"
     /// A type that accepts values of several types.
@@ -65,6 +63,8 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether values have properties that the type does not declare.
+  var isOpen = false
   /// Whether the service deletes entities of the type.
   var isDeletable = true
   /// Whether values know the version that was read.

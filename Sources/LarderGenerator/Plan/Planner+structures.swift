@@ -5,12 +5,12 @@ extension Planner {
   /// Plans a type with all inherited members.
   mutating func structure(_ type: some EdmStructuredType) -> StructurePlan? {
     guard let name = names[type.qualifiedName], let structure = model.structure(type.qualifiedName) else { return nil }
-    if type.isOpen { omit(.undeclaredProperties, type.qualifiedName) }
     let base = structure.chain.dropLast().last { selection.types.contains($0.name) }
     var plan = StructurePlan(
       name: name, serviceName: type.qualifiedName, isEntity: structure.isEntityType,
       documentation: annotations.documentation(of: type, target: type.qualifiedName),
       base: base.flatMap { names[$0.name] })
+    plan.isOpen = structure.isOpen
     plan.derived = derived(of: type.qualifiedName)
     let members = members(of: structure)
     plan.members = members.map(\.plan)
@@ -25,6 +25,10 @@ extension Planner {
     }
     plan.create = create(properties, restrictions, notRequired: keyNames.union(dependentProperties(of: structure)))
     plan.update = update(properties, restrictions, keyNames: keyNames)
+    if !plan.isOpen {
+      if plan.create?.isEmpty == true { plan.create = nil }
+      if plan.update?.isEmpty == true { plan.update = nil }
+    }
     return plan
   }
 
@@ -146,7 +150,7 @@ extension Planner {
     _ properties: [Property], _ restrictions: SetRestrictions, notRequired: Set<String>
   ) -> [ChangeMember]? {
     guard restrictions.isInsertable else { return nil }
-    let members = properties.compactMap { plan, property, target -> ChangeMember? in
+    return properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), property.sap("creatable") != "false",
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
@@ -155,7 +159,6 @@ extension Planner {
         && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
-    return members.isEmpty ? nil : members
   }
 
   /// The names of properties that repeat those of related entities (CSDL 4.01 §8.5, [MC-CSDL] §2.1.11): a binding or a
@@ -194,13 +197,12 @@ extension Planner {
     _ properties: [Property], _ restrictions: SetRestrictions, keyNames: Set<String>
   ) -> [ChangeMember]? {
     guard restrictions.isUpdatable else { return nil }
-    let members = properties.compactMap { plan, property, target -> ChangeMember? in
+    return properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
       else { return nil }
       return ChangeMember(member: plan, isRequired: false, isNullable: plan.isOptional)
     }
-    return members.isEmpty ? nil : members
   }
 
   private func isWritable(_ plan: MemberPlan, _ target: String) -> Bool {

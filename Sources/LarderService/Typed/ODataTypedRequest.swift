@@ -70,7 +70,7 @@ extension ODataEntitySet where Entity: ODataTracked {
       if let changed = try await store.decoded(Entity.self, response) { return changed }
       guard response.etag != nil || entity.odataState.etag == nil else { return try await reference.get() }
       var changed = entity
-      changed.odataState = ODataEntityState(etag: response.etag)
+      changed.odataSent(etag: response.etag)
       return changed
     }
   }

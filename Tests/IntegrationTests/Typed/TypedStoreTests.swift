@@ -156,6 +156,33 @@ struct TypedStoreTests {
     }
   }
 
+  // OData CSDL 4.01 §6.3
+  @Test("undeclared properties of an open type are created, read and changed", arguments: Kind.allCases)
+  func openType(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let created = try await shop.categories.create(
+        .init(id: 81, name: "Tea", odataDynamic: ["Shade": .string("dark"), "IsNew": .boolean(true)]))
+      #expect(created.odataDynamic["Shade"] == .string("dark"))
+      var read = try await shop.categories[81].get()
+      #expect(read.odataDynamic.properties == [.init("IsNew", .boolean(true)), .init("Shade", .string("dark"))])
+      // The online service does not filter by undeclared properties.
+      if kind == .offline {
+        #expect(try await shop.categories.filter { $0["Shade"] == "dark" }.all().map(\.id) == [81])
+      }
+      read.odataDynamic["Shade"] = .string("light")
+      let changed = try await shop.categories.update(read)
+      #expect(changed.odataDynamic["Shade"] == .string("light") && changed.odataChanges.isEmpty)
+      try await shop.categories[81].update(
+        .init(odataDynamic: ["IsNew": .boolean(false)]), ifMatch: kind == .online ? "*" : nil)
+      let last = try await shop.categories[81].get()
+      #expect(last.odataDynamic == ["IsNew": .boolean(false), "Shade": .string("light")])
+      // A value of a generated type, encoded.
+      try await shop.store.create(Category(id: 82, name: "Mate", odataDynamic: last.odataDynamic), in: "Categories")
+      #expect(try await shop.categories[82].get().odataDynamic == last.odataDynamic)
+      for id in [81, 82] as [Int32] { try await shop.categories.delete(try await shop.categories[id].get()) }
+    }
+  }
+
   // OData Protocol 4.01 §11.4.6
   @Test("links change what is related; the entities stay", arguments: Kind.allCases)
   func links(kind: Kind) async throws {
