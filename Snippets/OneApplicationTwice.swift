@@ -56,7 +56,7 @@ struct OrderDesk: Sendable {
       Item.Create(position: Int32($0 + 1), product: $1.product, quantity: $1.quantity)
     }
     let due = ODataDateTimeOffset(Date(timeIntervalSinceNow: 7 * 86_400))
-    return try await shop.orders.create(.init(customer: customer, due: due, items: items))
+    return try await shop.orders.create(.init(customer: customer, due: due, items: .new(items)))
   }
 
   func delete(_ id: Int32) async throws { try await shop.orders.delete(order(id)) }
@@ -361,7 +361,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Note`.
     var note: String?
     /// The property `Items`.
-    var items: [Item.Create]?
+    var items: ODataRelatedEntities<Item>?
 
     /// Creates the properties.
     init(
@@ -369,7 +369,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       due: ODataDateTimeOffset? = nil,
       delivered: Bool? = nil,
       note: String? = nil,
-      items: [Item.Create]? = nil
+      items: ODataRelatedEntities<Item>? = nil
     ) {
       self.customer = customer
       self.due = due
@@ -388,10 +388,10 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let items = self.items { odataList.append(ODataNavigationLink("Items", creating: items)) }
+      if let items = self.items { odataList.append(ODataNavigationLink("Items", to: items)) }
       return odataList
     }
   }

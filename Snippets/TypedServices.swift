@@ -51,6 +51,8 @@ func change(_ shop: Shop) async throws {
     .init(customer: "ACME", items: [.init(position: 1, product: 7, quantity: 2)]))
   try await shop.orders.delete(created)
 
+  try await shop.orders.create(.init(customer: "ACME", predecessor: .existing(shop.orders[4712])))
+
   try await shop.orders[4712].approve(comment: "ok")
 
   let (changed, _) = try await shop.store.changeSet(shop.orders.updating(order), shop.orders[17].deleting())
@@ -97,11 +99,10 @@ struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Send
       self.position = position
     }
 
-    /// The properties with their names in the service.
-
     /// Creates a key.
     init(_ value: Int32) { self.position = value }
 
+    /// The properties with their names in the service.
     var odataParts: [(name: String, value: any ODataPrimitive)] { [("Position", self.position)] }
 
     private enum CodingKeys: String, CodingKey {
@@ -220,6 +221,9 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   var note: String? { didSet { odataState.assign(2) } }
   /// The property `Items`.
   let items: [Item]?
+  /// The property `Predecessor`.
+  var predecessor: Order? { _predecessor?.value }
+  private let _predecessor: ODataIndirect<Order>?
   /// The version that was read, and the properties that have been assigned since.
   var odataState = ODataEntityState()
 
@@ -229,13 +233,15 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     customer: String,
     due: ODataDateTimeOffset? = nil,
     note: String? = nil,
-    items: [Item]? = nil
+    items: [Item]? = nil,
+    predecessor: Order? = nil
   ) {
     self.id = id
     self.customer = customer
     self.due = due
     self.note = note
     self.items = items
+    self._predecessor = ODataIndirect(predecessor)
   }
 
   /// The key: it identifies an entity in its set.
@@ -250,11 +256,10 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       self.id = id
     }
 
-    /// The properties with their names in the service.
-
     /// Creates a key.
     init(_ value: Int32) { self.id = value }
 
+    /// The properties with their names in the service.
     var odataParts: [(name: String, value: any ODataPrimitive)] { [("ID", self.id)] }
 
     private enum CodingKeys: String, CodingKey {
@@ -272,6 +277,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     case due = "Due"
     case note = "Note"
     case items = "Items"
+    case _predecessor = "Predecessor"
   }
 
   /// The properties that have been assigned since the entity was read.
@@ -297,6 +303,8 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     var note: Field<String> { .init("Note") }
     /// The property `Items`.
     var items: NavigationCollection<Item> { .init("Items") }
+    /// The property `Predecessor`.
+    var predecessor: Navigation<Order> { .init("Predecessor") }
   }
 
   /// The properties of a new entity. The service sets those that are nil.
@@ -310,7 +318,9 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Note`.
     var note: String?
     /// The property `Items`.
-    var items: [Item.Create]?
+    var items: ODataRelatedEntities<Item>?
+    /// The property `Predecessor`.
+    var predecessor: ODataRelated<Order>?
 
     /// Creates the properties.
     init(
@@ -318,13 +328,15 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       customer: String,
       due: ODataDateTimeOffset? = nil,
       note: String? = nil,
-      items: [Item.Create]? = nil
+      items: ODataRelatedEntities<Item>? = nil,
+      predecessor: ODataRelated<Order>? = nil
     ) {
       self.id = id
       self.customer = customer
       self.due = due
       self.note = note
       self.items = items
+      self.predecessor = predecessor
     }
 
     /// The properties with their names in the service.
@@ -337,10 +349,11 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let items = self.items { odataList.append(ODataNavigationLink("Items", creating: items)) }
+      if let items = self.items { odataList.append(ODataNavigationLink("Items", to: items)) }
+      if let predecessor = self.predecessor { odataList.append(ODataNavigationLink("Predecessor", to: predecessor)) }
       return odataList
     }
   }

@@ -20,7 +20,8 @@ package enum SwiftGenerator {
         ["Data", "UUID"].contains(definitions[$0.type] ?? $0.type)
       }
       // The compiler counts no conformances of package types.
-      let isEmpty = structure.isEntity && structure.key.isEmpty && structure.members.isEmpty
+      let isEmpty =
+        structure.isEntity && structure.key.isEmpty && structure.members.isEmpty && !structure.isOpen
       files.add(
         structure.name, StructureWriter.write(structure, access: access), usesFoundation: usesFoundation,
         exposesModule: access == .public || !isEmpty)

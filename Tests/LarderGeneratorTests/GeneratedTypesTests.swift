@@ -140,6 +140,25 @@ struct GeneratedTypesTests {
     #expect(try query.text() == "Orders?$expand=Items,Predecessor")
   }
 
+  @Test("a navigation property that cannot be expanded can be filtered by, selected and followed")
+  func unexpandable() throws {
+    let field: ODataNavigation<Party, ODataForbidden> = Order.Fields().toCustomer
+    let query = ODataQuery<Order>("Orders").filter { $0.toCustomer.code == "B1" }.select { $0.toCustomer }
+    #expect(try query.text().removingPercentEncoding == "Orders?$filter=_Customer/Code eq 'B1'&$select=_Customer")
+    func path(_ order: ODataEntityReference<Order>) -> ODataEntityReference<Party> { order.toCustomer }
+    _ = (path, field)
+  }
+
+  @Test("entities of types that are written by hand can be deleted, those that the service protects cannot")
+  func deletions() {
+    struct Own: ODataDescribed {
+      static let odataTypeName = "Own"
+      struct Fields: ODataFields {}
+    }
+    #expect(Own.ODataDeletion.self == ODataAllowed.self && Order.ODataDeletion.self == ODataAllowed.self)
+    #expect(Party.ODataDeletion.self == ODataForbidden.self && Bank.ODataDeletion.self == ODataForbidden.self)
+  }
+
   @Test("navigation properties that are named like a member of the typed stores can be followed")
   func followedNavigation() {
     func path(_ item: ODataEntityReference<Item>) -> ODataEntityReference<Order> { item.toQuery.predecessor }
@@ -164,6 +183,32 @@ struct GeneratedTypesTests {
     let create = Order.Create(customer: "ACME", items: [Item.Create(line: 1)])
     #expect(create.odataLinks.map(\.name) == ["Items"])
     #expect(Item.Create(line: 1, orderID: 7).odataProperties.map(\.name) == ["Line", "OrderID"])
+  }
+
+  // OData Protocol 4.01 §11.4.2.1, §11.4.2.2
+  @Test("a creation is bound to entities that exist, and contains new ones")
+  func related() throws {
+    let url = "http://host/Orders(3)"
+    var create = Order.Create(
+      customer: "ACME", items: [.init(line: 1, order: .new(.init(customer: "B"))), .init(line: 2)],
+      predecessor: ODataRelated(existing: url))
+    #expect(create.odataLinks.map(\.name) == ["Items", "Predecessor"])
+    #expect(create.odataLinks[0].entities?.count == 2 && create.odataLinks[0].bindings.isEmpty)
+    let order = try #require(create.odataLinks[0].entities?.first?.navigationLink("Order"))
+    #expect(order.entity?["Customer"] == .string("B") && order.bindings.isEmpty)
+    #expect(create.odataLinks[1].bindings == [url] && create.odataLinks[1].content == nil)
+
+    create.items = [.init(line: 3)] + ODataRelatedEntities(existing: ["http://host/Items(1)"])
+    #expect(create.odataLinks[0].entities?.count == 1)
+    #expect(create.odataLinks[0].bindings == ["http://host/Items(1)"])
+    // An empty collection is no content beside bindings: a service could read it as the whole collection.
+    create.items = ODataRelatedEntities(existing: [url, url])
+    #expect(create.odataLinks[0].content == nil && create.odataLinks[0].bindings == [url, url])
+    create.items = .new([])
+    #expect(create.odataLinks[0].entities?.isEmpty == true)
+    create.predecessor = nil
+    #expect(create.odataLinks.map(\.name) == ["Items"])
+    #expect(create == Order.Create(customer: "ACME", items: []))
   }
 
   @Test("an update tells null from unchanged, and has no computed, immutable or key property")

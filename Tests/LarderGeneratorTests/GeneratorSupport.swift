@@ -76,8 +76,8 @@ let shop = """
   <EntityType Name="Document" Abstract="true"><Property Name="ID" Type="Edm.Int32"/>
     <Property Name="Shape" Type="Shop.Shape" Nullable="false"/></EntityType>
   <EntityType Name="Letter" BaseType="Shop.Document"><Key><PropertyRef Name="ID"/></Key></EntityType>
-  <EntityType Name="Reply" BaseType="Shop.Letter"><Property Name="Text" Type="Edm.String"/></EntityType>
-  <ComplexType Name="Shape"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
+  <EntityType Name="Reply" BaseType="Shop.Letter" OpenType="true"><Property Name="Text" Type="Edm.String"/></EntityType>
+  <ComplexType Name="Shape" OpenType="true"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
   <ComplexType Name="Circle" BaseType="Shop.Shape"><Property Name="Radius" Type="Edm.Double" Nullable="false"/></ComplexType>
   <EntityType Name="Entity">
     <Key><PropertyRef Name="Value"/></Key>
@@ -121,10 +121,15 @@ let shop = """
       <Annotation Term="Org.OData.Capabilities.V1.SortRestrictions"><Record>
         <PropertyValue Property="NonSortableProperties"><Collection><PropertyPath>Note</PropertyPath>
         <PropertyPath>Due</PropertyPath><PropertyPath>Predecessor</PropertyPath></Collection></PropertyValue></Record></Annotation>
+      <Annotation Term="Org.OData.Capabilities.V1.ExpandRestrictions"><Record>
+        <PropertyValue Property="NonExpandableProperties"><Collection>
+        <NavigationPropertyPath>_Customer</NavigationPropertyPath></Collection></PropertyValue></Record></Annotation>
     </EntitySet>
     <EntitySet Name="Parties" EntityType="Shop.Party">
       <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
         <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
+      <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions"><Record>
+        <PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
     </EntitySet>
     <EntitySet Name="_" EntityType="Shop.Entity"/>
     <EntitySet Name="Store" EntityType="Shop.Item"/>

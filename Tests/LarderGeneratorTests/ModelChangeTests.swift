@@ -82,6 +82,24 @@ struct ModelChangeTests {
     #expect(try changes(restricted, schema("")) == ["removed Order.id in filters: not allowed"])
   }
 
+  @Test("a creation has related entities, new or existing; deletions and expansions can be restricted")
+  func relatedAndRestricted() throws {
+    let next = type("<NavigationProperty Name=\"Next\" Type=\"Shop.Order\"/>")
+    #expect(try changes(type(""), next).first == "added Order.Create.next: ODataRelated<Order>")
+    let set = "<EntityContainer Name=\"C\"><EntitySet Name=\"Orders\" EntityType=\"Shop.Order\">"
+    let restrictions = """
+      <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions"><Record>
+        <PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
+      <Annotation Term="Org.OData.Capabilities.V1.ExpandRestrictions"><Record>
+        <PropertyValue Property="Expandable" Bool="false"/></Record></Annotation>
+      """
+    let end = "</EntitySet></EntityContainer>"
+    #expect(
+      try changes(next + set + end, next + set + restrictions + end) == [
+        "added Order in deletions: not allowed (breaking)", "added Order.next in expansions: not allowed (breaking)",
+      ])
+  }
+
   @Test("a pattern without a match in one of the models selects nothing there")
   func patterns() throws {
     let (order, other) = (type(""), "<ComplexType Name=\"Other\"/>")

@@ -12,7 +12,7 @@ extension CommandSyntax {
       "Files of a previous run that are not generated any more are removed. Files without the generator's first line "
         + "are never replaced or removed.",
       "PATTERN is the name of an entity set or type, with or without its namespace; * is any text, ? any character.",
-      "Parts of the model without a Swift form, such as undeclared properties of open types, are reported as notSupported.",
+      "Parts of the model without a Swift form, such as values of abstract types, are reported as notSupported.",
     ],
     examples: [
       "larder generate metadata.xml --output Sources/Shop/Generated",

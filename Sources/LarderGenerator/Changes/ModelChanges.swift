@@ -92,9 +92,16 @@ private struct Declarations {
       let name = "\(type.name).\(member.name)"
       let assignable = type.trackedNumber(of: member) == nil ? "" : " (assignable)"
       add(name, member.declaredType + assignable, in: type.name)
-      for (place, isAllowed) in [("filters", member.isFilterable), ("orders", member.isSortable)] where !isAllowed {
+      let places = [
+        ("filters", member.isFilterable), ("orders", member.isSortable), ("expansions", member.isExpandable),
+      ]
+      for (place, isAllowed) in places where !isAllowed {
         all["\(name) in \(place)"] = Declaration(text: "not allowed", owner: name, isRestriction: true)
       }
+    }
+    if type.isOpen { add("\(type.name).odataDynamic", "ODataDynamicProperties", in: type.name) }
+    if !type.isDeletable {
+      all["\(type.name) in deletions"] = Declaration(text: "not allowed", owner: type.name, isRestriction: true)
     }
     if !type.key.isEmpty {
       add("\(type.name).Key", type.key.map { "\($0.name): \($0.type)" }.joined(separator: ", "), in: type.name)
@@ -105,7 +112,7 @@ private struct Declarations {
       add(owner, "structure", in: type.name)
       for change in members {
         add(
-          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.member.valueType, in: owner)
+          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.valueType, in: owner)
       }
     }
   }

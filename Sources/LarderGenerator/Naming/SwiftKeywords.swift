@@ -16,6 +16,7 @@ enum SwiftKeywords {
     "_", "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey",
     "odataDerived",
     "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
+    "odataDynamic", "odataSent",
   ]
 
   /// Members of a generated service.
@@ -50,7 +51,7 @@ enum SwiftKeywords {
     // Inside of generated types.
     "AllCases", "CodingKeys", "Create", "Element", "Entity", "Fields", "ID", "Key", "RawValue", "Update", "Value",
     "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",
-    "Unfilterable", "Unsortable",
+    "UnexpandableCollection", "UnexpandableNavigation", "Unfilterable", "Unsortable",
   ]
 
   /// Whether a type of this name would hide one that generated code uses.

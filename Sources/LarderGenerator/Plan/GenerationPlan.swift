@@ -20,8 +20,6 @@ package struct Omission: Sendable, Hashable, Comparable {
   package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// Actions and functions with parameters or results without a Swift form, or bound to other values than entities.
     case operation = "actions and functions"
-    /// The undeclared properties of open types.
-    case undeclaredProperties = "undeclared properties of open types"
     /// Geometry values.
     case geometry = "geometry values"
     /// A type that accepts values of several types.
@@ -65,6 +63,10 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether values have properties that the type does not declare.
+  var isOpen = false
+  /// Whether the service deletes entities of the type.
+  var isDeletable = true
   /// Whether values know the version that was read.
   var isVersioned: Bool { !key.isEmpty }
   /// Whether values know which of their properties were assigned. A value of a base type does not, because the derived
@@ -109,6 +111,7 @@ struct MemberPlan {
   var isIndirect = false
   var isFilterable = true
   var isSortable = true
+  var isExpandable = true
   var documentation: [String]
 
   /// The type as declared, without the question mark of an optional.
@@ -124,6 +127,12 @@ struct ChangeMember {
   var isRequired: Bool
   /// Whether the property may be set to null.
   var isNullable: Bool
+
+  /// The type of a value that is given.
+  var valueType: String {
+    guard member.kind == .entity else { return member.valueType }
+    return "\(member.isCollection ? "ODataRelatedEntities" : "ODataRelated")<\(member.type)>"
+  }
 }
 
 /// An enumeration type.

@@ -53,14 +53,18 @@ struct ModelAnnotations {
     func paths(_ value: EdmAnnotationValue?) -> Set<String> { Set((value?.items ?? []).compactMap(\.text)) }
     let (filter, sort) = (record("FilterRestrictions"), record("SortRestrictions"))
     let (insert, update) = (record("InsertRestrictions"), record("UpdateRestrictions"))
+    let (delete, expand) = (record("DeleteRestrictions"), record("ExpandRestrictions"))
     return SetRestrictions(
       isFilterable: filter?["Filterable"]?.bool != false, isSortable: sort?["Sortable"]?.bool != false,
       isInsertable: insert?["Insertable"]?.bool != false && set.sap("creatable") != "false",
       isUpdatable: update?["Updatable"]?.bool != false && set.sap("updatable") != "false",
+      isDeletable: delete?["Deletable"]?.bool != false && set.sap("deletable") != "false",
+      isExpandable: expand?["Expandable"]?.bool != false,
       unfilterable: paths(filter?["NonFilterableProperties"]), unsortable: paths(sort?["NonSortableProperties"]),
       notInsertable: paths(insert?["NonInsertableProperties"]).union(
         paths(insert?["NonInsertableNavigationProperties"])),
-      notUpdatable: paths(update?["NonUpdatableProperties"]))
+      notUpdatable: paths(update?["NonUpdatableProperties"]),
+      notExpandable: paths(expand?["NonExpandableProperties"]))
   }
 }
 
@@ -70,20 +74,25 @@ struct SetRestrictions {
   var isSortable = true
   var isInsertable = true
   var isUpdatable = true
+  var isDeletable = true
+  var isExpandable = true
   /// Names of properties.
   var unfilterable: Set<String> = []
   var unsortable: Set<String> = []
   var notInsertable: Set<String> = []
   var notUpdatable: Set<String> = []
+  var notExpandable: Set<String> = []
 
   /// The restrictions that both have.
   func common(with other: SetRestrictions) -> SetRestrictions {
     SetRestrictions(
       isFilterable: isFilterable || other.isFilterable, isSortable: isSortable || other.isSortable,
       isInsertable: isInsertable || other.isInsertable, isUpdatable: isUpdatable || other.isUpdatable,
+      isDeletable: isDeletable || other.isDeletable, isExpandable: isExpandable || other.isExpandable,
       unfilterable: unfilterable.intersection(other.unfilterable),
       unsortable: unsortable.intersection(other.unsortable),
       notInsertable: notInsertable.intersection(other.notInsertable),
-      notUpdatable: notUpdatable.intersection(other.notUpdatable))
+      notUpdatable: notUpdatable.intersection(other.notUpdatable),
+      notExpandable: notExpandable.intersection(other.notExpandable))
   }
 }

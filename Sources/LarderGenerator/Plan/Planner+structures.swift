@@ -5,25 +5,30 @@ extension Planner {
   /// Plans a type with all inherited members.
   mutating func structure(_ type: some EdmStructuredType) -> StructurePlan? {
     guard let name = names[type.qualifiedName], let structure = model.structure(type.qualifiedName) else { return nil }
-    if type.isOpen { omit(.undeclaredProperties, type.qualifiedName) }
     let base = structure.chain.dropLast().last { selection.types.contains($0.name) }
     var plan = StructurePlan(
       name: name, serviceName: type.qualifiedName, isEntity: structure.isEntityType,
       documentation: annotations.documentation(of: type, target: type.qualifiedName),
       base: base.flatMap { names[$0.name] })
+    plan.isOpen = structure.isOpen
     plan.derived = derived(of: type.qualifiedName)
     let members = members(of: structure)
     plan.members = members.map(\.plan)
     guard structure.isEntityType else { return plan }
     plan.key = key(of: structure, members: plan.members)
-    guard !type.isAbstract else { return plan }
     let restrictions = restrictions(of: structure)
+    plan.isDeletable = restrictions.isDeletable
+    guard !type.isAbstract else { return plan }
     let keyNames = Set(plan.key.map(\.serviceName))
     let properties = members.compactMap { member in
       member.property.map { (member.plan, $0, "\(member.owner)/\($0.name)") }
     }
     plan.create = create(properties, restrictions, notRequired: keyNames.union(dependentProperties(of: structure)))
     plan.update = update(properties, restrictions, keyNames: keyNames)
+    if !plan.isOpen {
+      if plan.create?.isEmpty == true { plan.create = nil }
+      if plan.update?.isEmpty == true { plan.update = nil }
+    }
     return plan
   }
 
@@ -40,7 +45,7 @@ extension Planner {
         members.append((plan, level.name, property))
       }
       for (property, name) in zip(level.ownNavigationProperties, swiftNames.navigation) {
-        guard let plan = member(property, name, of: level.name) else { continue }
+        guard let plan = member(property, name, of: level.name, restrictions) else { continue }
         members.append((plan, level.name, nil))
       }
     }
@@ -91,14 +96,17 @@ extension Planner {
     _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
   ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
 
-  /// A navigation property. Restrictions do not apply to it: a filter or order has the members of the related entity, and
-  /// a wrapped field could not be expanded or followed.
-  private mutating func member(_ property: EdmNavigationProperty, _ name: String, of owner: String) -> MemberPlan? {
+  /// A navigation property. Restrictions of filters and orders do not apply to it: they have the members of the related
+  /// entity.
+  private mutating func member(
+    _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
+  ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
+      isExpandable: restrictions.isExpandable && !restrictions.notExpandable.contains(property.name),
       documentation: annotations.documentation(of: property, target: target))
   }
 
@@ -142,7 +150,7 @@ extension Planner {
     _ properties: [Property], _ restrictions: SetRestrictions, notRequired: Set<String>
   ) -> [ChangeMember]? {
     guard restrictions.isInsertable else { return nil }
-    let members = properties.compactMap { plan, property, target -> ChangeMember? in
+    return properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), property.sap("creatable") != "false",
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
@@ -151,7 +159,6 @@ extension Planner {
         && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
-    return members.isEmpty ? nil : members
   }
 
   /// The names of properties that repeat those of related entities (CSDL 4.01 §8.5, [MC-CSDL] §2.1.11): a binding or a
@@ -168,17 +175,19 @@ extension Planner {
     return Set(names)
   }
 
-  /// Adds the related entities that a new entity can contain (OData 4.01 Protocol §11.4.2.2): those of collections, whose
-  /// type can be created.
+  /// Adds the related entities that a new entity can be bound to, or that are created with it (OData Protocol 4.01
+  /// §11.4.2.1, §11.4.2.2). Contained entities exist only in their owner: they are only created.
   func addRelatedCreations(_ structures: inout [StructurePlan]) {
     let creatable = Set(structures.filter { $0.create != nil }.map(\.name))
     for place in structures.indices where structures[place].create != nil {
       guard let structure = model.structure(structures[place].serviceName) else { continue }
       let notInsertable = restrictions(of: structure).notInsertable
       let related = structures[place].members.filter { member in
-        member.kind == .entity && member.isCollection && creatable.contains(member.type)
-          && !notInsertable.contains(member.serviceName)
-          && structure.navigationProperty(member.serviceName)?.sap("creatable") != "false"
+        guard member.kind == .entity, let property = structure.navigationProperty(member.serviceName) else {
+          return false
+        }
+        return (creatable.contains(member.type) || !property.containsTarget)
+          && !notInsertable.contains(member.serviceName) && property.sap("creatable") != "false"
       }
       structures[place].create? += related.map { ChangeMember(member: $0, isRequired: false, isNullable: false) }
     }
@@ -188,13 +197,12 @@ extension Planner {
     _ properties: [Property], _ restrictions: SetRestrictions, keyNames: Set<String>
   ) -> [ChangeMember]? {
     guard restrictions.isUpdatable else { return nil }
-    let members = properties.compactMap { plan, property, target -> ChangeMember? in
+    return properties.compactMap { plan, property, target -> ChangeMember? in
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
       else { return nil }
       return ChangeMember(member: plan, isRequired: false, isNullable: plan.isOptional)
     }
-    return members.isEmpty ? nil : members
   }
 
   private func isWritable(_ plan: MemberPlan, _ target: String) -> Bool {

@@ -34,6 +34,10 @@ struct StructureWriter {
   private func body(_ text: inout SwiftText) {
     text.line("/// The name of the type in the service.")
     text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
+    if !plan.isDeletable {
+      text.line("/// The service does not delete entities of the type.")
+      text.declare("typealias ODataDeletion = ODataForbidden")
+    }
     properties(&text)
     text.line("")
     initializer(&text)
@@ -41,7 +45,7 @@ struct StructureWriter {
     text.line("")
     codingKeys(&text)
     if plan.isTracked { changes(&text) }
-    if !plan.derived.isEmpty { HierarchyWriter(plan: plan, stored: stored).write(&text) }
+    if !plan.derived.isEmpty || plan.isOpen { CodingWriter(plan: plan, stored: stored).write(&text) }
     if !plan.isEntity { value(&text) }
     text.line("")
     fields(&text)
@@ -84,6 +88,10 @@ struct StructureWriter {
       text.line("/// The version that was read\(assigned).")
       text.declare("var odataState = ODataEntityState()")
     }
+    if plan.isOpen {
+      text.line("/// The properties that the type does not declare.")
+      text.declare("\(plan.isTracked ? "var" : "let") odataDynamic: ODataDynamicProperties")
+    }
     if !plan.derived.isEmpty {
       text.line("/// The whole value, if it is of a derived type.")
       text.declare("let odataDerived: ODataDerivedValue?")
@@ -92,16 +100,19 @@ struct StructureWriter {
 
   private func initializer(_ text: inout SwiftText) {
     text.line("/// Creates a value.")
-    let parameters = stored.map { member in
+    var parameters = stored.map { member in
       "\(SwiftIdentifier.declared(member.name)): \(member.declaredType)"
         + (member.isOptional ? " = nil" : member.isCollection ? " = []" : "")
     }
+    if plan.isOpen { parameters.append("odataDynamic: ODataDynamicProperties = [:]") }
     text.list("\(text.access)init(", parameters, ") {")
     for member in stored {
       let name = SwiftIdentifier.declared(member.name)
       let storedName = member.isIndirect ? "_" + member.name : name
       text.line("  self.\(storedName) = \(StructureWriter.storedValue(of: member, name))")
     }
+    if plan.isOpen { text.line("  self.odataDynamic = odataDynamic") }
+    if plan.isOpen, plan.isTracked { text.line("  self.odataDynamic.forgetChanges()") }
     if plan.isInHierarchy { text.line("  odataType = \(SwiftText.literal("#" + plan.serviceName))") }
     if !plan.derived.isEmpty { text.line("  odataDerived = nil") }
     text.line("}")
@@ -172,13 +183,20 @@ struct StructureWriter {
     text.line("")
     text.line("/// The properties that have been assigned since the entity was read.")
     text.declareBlock("var odataChanges: [ODataProperty]") { text in
-      text.line("var odataList = ODataPropertyList()")
+      text.line("\(plan.update?.isEmpty == false ? "var" : "let") odataList = ODataPropertyList()")
       for (number, change) in (plan.update ?? []).enumerated() {
         let name = SwiftIdentifier.declared(change.member.name)
         let serviceName = SwiftText.literal(change.member.serviceName)
         text.line("odataList.setIfAssigned(\(number), \(serviceName), self.\(name), in: odataState)")
       }
-      text.line("return odataList.properties")
+      text.line("return odataList.properties\(plan.isOpen ? " + odataDynamic.changes" : "")")
+    }
+    guard plan.isOpen else { return }
+    text.line("")
+    text.line("/// Forgets the assignments: they were sent, and the service has the given version.")
+    text.declareBlock("mutating func odataSent(etag: String?)") { text in
+      text.line("odataState = ODataEntityState(etag: etag)")
+      text.line("odataDynamic.forgetChanges()")
     }
   }
 
@@ -191,15 +209,16 @@ struct StructureWriter {
       }
       let properties = stored.filter { $0.kind != .entity }
       let typeName = plan.isInHierarchy ? "Self.odataTypeName" : "nil"
-      guard !properties.isEmpty else {
+      guard !properties.isEmpty || plan.isOpen else {
         return text.line("return .complex(ODataComplexValue(typeName: \(typeName)))")
       }
-      text.line("var odataList = ODataPropertyList()")
+      text.line("\(properties.isEmpty ? "let" : "var") odataList = ODataPropertyList()")
       for member in properties {
         text.line(
           "odataList.set(\(SwiftText.literal(member.serviceName)), self.\(SwiftIdentifier.declared(member.name)))")
       }
-      text.line("return .complex(ODataComplexValue(typeName: \(typeName), properties: odataList.properties))")
+      let list = "odataList.properties" + (plan.isOpen ? " + odataDynamic.properties" : "")
+      text.line("return .complex(ODataComplexValue(typeName: \(typeName), properties: \(list)))")
     }
   }
 
@@ -227,8 +246,8 @@ struct StructureWriter {
       case (.primitive, true): "CollectionField"
       case (.complex, false): "ComplexField"
       case (.complex, true): "ComplexCollection"
-      case (.entity, false): "Navigation"
-      case (.entity, true): "NavigationCollection"
+      case (.entity, false): member.isExpandable ? "Navigation" : "UnexpandableNavigation"
+      case (.entity, true): member.isExpandable ? "NavigationCollection" : "UnexpandableCollection"
       }
     return "\(family)<\(member.type)>"
   }

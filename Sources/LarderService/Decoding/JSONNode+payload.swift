@@ -80,14 +80,3 @@ extension [JSONNode.Member] {
     for annotation in annotations { append(JSONNode.Member("\(name)@\(annotation.term)", JSONNode(annotation.value))) }
   }
 }
-
-extension ODataValue {
-  /// The value of `@odata.type` for values that JSON alone does not type.
-  fileprivate var typeAnnotation: String? {
-    switch self {
-    case .string, .boolean, .null, .enumeration, .complex, .geo, .untypedNumber: nil
-    case .collection(let items): items.first?.typeAnnotation.map { "#Collection(\($0.dropFirst()))" }
-    default: type.map { "#" + $0.rawValue }
-    }
-  }
-}

@@ -33,27 +33,34 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   /// The entity now, and again whenever it changes; nil while it does not exist.
   public func live() throws -> ODataLiveResults<Entity?> { try store.liveResults(Entity.self, store.text(query)) }
 
-  /// Deletes the entity; with an ETag, only if it still has that version.
-  public func delete(ifMatch: String? = nil) async throws { try await deleting(ifMatch: ifMatch).send() }
-
   // MARK: Navigation
 
   /// The entities of a navigation property.
-  public subscript<Related: ODataDescribed & Decodable & Sendable>(
-    dynamicMember property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>
+  public subscript<Related: ODataDescribed & Decodable & Sendable, Expanding>(
+    dynamicMember property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, Expanding>>
   ) -> ODataEntitySet<Related> {
     ODataEntitySet(store, ODataQuery(path: query.path.appending(Entity.Fields()[keyPath: property].name)))
   }
 
   /// The entity of a navigation property.
-  public subscript<Related: ODataDescribed & Decodable & Sendable>(
-    dynamicMember property: KeyPath<Entity.Fields, ODataNavigation<Related>>
+  public subscript<Related: ODataDescribed & Decodable & Sendable, Expanding>(
+    dynamicMember property: KeyPath<Entity.Fields, ODataNavigation<Related, Expanding>>
   ) -> ODataEntityReference<Related> {
     ODataEntityReference<Related>(
       store, ODataQuery(path: query.path.appending(Entity.Fields()[keyPath: property].name)))
   }
 
   private func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
+
+  /// The absolute URL of the entity, without options.
+  func url() throws -> String {
+    String(try ODataServiceRoot(store.serviceRoot).absoluteText(path()).prefix { $0 != "?" })
+  }
+}
+
+extension ODataEntityReference where Entity.ODataDeletion == ODataAllowed {
+  /// Deletes the entity; with an ETag, only if it still has that version.
+  public func delete(ifMatch: String? = nil) async throws { try await deleting(ifMatch: ifMatch).send() }
 }
 
 extension ODataEntityReference where Entity: ODataBaseType {
@@ -70,13 +77,15 @@ extension ODataEntityReference where Entity: ODataBaseType {
 // References between entities (OData Protocol 4.01 §11.4.6; OData V2 Operations, "Manipulating Links").
 extension ODataEntityReference {
   /// Adds an entity to a navigation property.
-  public func link<Related: ODataDescribed>(
-    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>, to entity: ODataEntityReference<Related>
+  public func link<Related: ODataDescribed, Expanding>(
+    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, Expanding>>,
+    to entity: ODataEntityReference<Related>
   ) async throws { try await store.createLink(links(Entity.Fields()[keyPath: property].name), to: entity.path()) }
 
   /// Removes an entity from a navigation property. Both entities stay.
-  public func unlink<Related: ODataDescribed>(
-    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>, from entity: ODataEntityReference<Related>
+  public func unlink<Related: ODataDescribed, Expanding>(
+    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, Expanding>>,
+    from entity: ODataEntityReference<Related>
   ) async throws {
     let name = Entity.Fields()[keyPath: property].name
     let target = try entity.path()
@@ -84,18 +93,17 @@ extension ODataEntityReference {
       let key = target.lastIndex(of: "(").map { String(target[$0...]) } ?? ""
       return try await store.deleteLink(links(name) + key)
     }
-    let id = try ODataServiceRoot(store.serviceRoot).absoluteText(target).prefix { $0 != "?" }
-    try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(String(id)))
+    try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(entity.url()))
   }
 
   /// Makes an entity the target of a navigation property.
-  public func link<Related: ODataDescribed>(
-    _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>, to entity: ODataEntityReference<Related>
+  public func link<Related: ODataDescribed, Expanding>(
+    _ property: KeyPath<Entity.Fields, ODataNavigation<Related, Expanding>>, to entity: ODataEntityReference<Related>
   ) async throws { try await store.updateLink(links(Entity.Fields()[keyPath: property].name), to: entity.path()) }
 
   /// Removes the target of a navigation property. Both entities stay.
-  public func unlink<Related: ODataDescribed>(
-    _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>
+  public func unlink<Related: ODataDescribed, Expanding>(
+    _ property: KeyPath<Entity.Fields, ODataNavigation<Related, Expanding>>
   ) async throws { try await store.deleteLink(links(Entity.Fields()[keyPath: property].name)) }
 
   private var isV4: Bool { (store.model?.version ?? .v4) >= .v4 }

@@ -88,7 +88,9 @@ extension ODataEntitySet where Entity: ODataKeyed {
 
   /// The entity with the key of a value.
   public subscript(entity: Entity) -> ODataEntityReference<Entity> { self[entity.odataKey] }
+}
 
+extension ODataEntitySet where Entity: ODataKeyed, Entity.ODataDeletion == ODataAllowed {
   /// Deletes an entity: if it knows the ETag under which it was read, only that version.
   public func delete(_ entity: Entity) async throws { try await deleting(entity).send() }
 }

@@ -70,13 +70,13 @@ extension ODataEntitySet where Entity: ODataTracked {
       if let changed = try await store.decoded(Entity.self, response) { return changed }
       guard response.etag != nil || entity.odataState.etag == nil else { return try await reference.get() }
       var changed = entity
-      changed.odataState = ODataEntityState(etag: response.etag)
+      changed.odataSent(etag: response.etag)
       return changed
     }
   }
 }
 
-extension ODataEntitySet where Entity: ODataKeyed {
+extension ODataEntitySet where Entity: ODataKeyed, Entity.ODataDeletion == ODataAllowed {
   /// A request that deletes an entity, as ``delete(_:)`` does.
   public func deleting(_ entity: Entity) throws -> ODataTypedRequest<Void> {
     try self[entity].deleting(ifMatch: (entity as? any ODataVersioned)?.odataState.etag)
@@ -92,7 +92,9 @@ extension ODataEntityReference {
       return entity
     }
   }
+}
 
+extension ODataEntityReference where Entity.ODataDeletion == ODataAllowed {
   /// A request that deletes the entity; with an ETag, only if it still has that version.
   public func deleting(ifMatch: String? = nil) throws -> ODataTypedRequest<Void> {
     let path = try store.text(ODataQuery<Entity>(path: query.path))

@@ -137,6 +137,52 @@ struct TypedStoreTests {
     }
   }
 
+  // OData Protocol 4.01 §11.4.2.1
+  @Test("a creation is bound to entities that exist, also that of a related entity", arguments: Kind.allCases)
+  func binding(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let product = try await shop.products.create(
+        .init(
+          name: "Sugar", price: 2.5, stock: 1, tags: [], category: .existing(shop.categories[2]),
+          shelves: .existing(try await shop.shelves.top(2).all().map { shop.shelves[$0] })))
+      #expect(try await shop.products[product].category.get().id == 2)
+      #expect(try await shop.products[product].shelves.all().count == 2)
+      let order = try await shop.orders.create(
+        .init(customer: "Joan", items: [.init(position: 5, quantity: 3, product: .existing(shop.products[3]))]))
+      let items = try await shop.orders[order].items.expand(\.product).all()
+      #expect(items.map(\.product?.id) == [3])
+      try await shop.orders.delete(try await shop.orders[order].get())
+      try await shop.products.delete(try await shop.products[product].get())
+    }
+  }
+
+  // OData CSDL 4.01 §6.3
+  @Test("undeclared properties of an open type are created, read and changed", arguments: Kind.allCases)
+  func openType(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let created = try await shop.categories.create(
+        .init(id: 81, name: "Tea", odataDynamic: ["Shade": .string("dark"), "IsNew": .boolean(true)]))
+      #expect(created.odataDynamic["Shade"] == .string("dark"))
+      var read = try await shop.categories[81].get()
+      #expect(read.odataDynamic.properties == [.init("IsNew", .boolean(true)), .init("Shade", .string("dark"))])
+      // The online service does not filter by undeclared properties.
+      if kind == .offline {
+        #expect(try await shop.categories.filter { $0["Shade"] == "dark" }.all().map(\.id) == [81])
+      }
+      read.odataDynamic["Shade"] = .string("light")
+      let changed = try await shop.categories.update(read)
+      #expect(changed.odataDynamic["Shade"] == .string("light") && changed.odataChanges.isEmpty)
+      try await shop.categories[81].update(
+        .init(odataDynamic: ["IsNew": .boolean(false)]), ifMatch: kind == .online ? "*" : nil)
+      let last = try await shop.categories[81].get()
+      #expect(last.odataDynamic == ["IsNew": .boolean(false), "Shade": .string("light")])
+      // A value of a generated type, encoded.
+      try await shop.store.create(Category(id: 82, name: "Mate", odataDynamic: last.odataDynamic), in: "Categories")
+      #expect(try await shop.categories[82].get().odataDynamic == last.odataDynamic)
+      for id in [81, 82] as [Int32] { try await shop.categories.delete(try await shop.categories[id].get()) }
+    }
+  }
+
   // OData Protocol 4.01 §11.4.6
   @Test("links change what is related; the entities stay", arguments: Kind.allCases)
   func links(kind: Kind) async throws {

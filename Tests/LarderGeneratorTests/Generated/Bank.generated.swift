@@ -9,6 +9,8 @@ import LarderOData
 struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Bank"
+  /// The service does not delete entities of the type.
+  typealias ODataDeletion = ODataForbidden
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `Code`.
@@ -20,16 +22,20 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
   let employees: Int64?
   /// The version that was read.
   var odataState = ODataEntityState()
+  /// The properties that the type does not declare.
+  let odataDynamic: ODataDynamicProperties
 
   /// Creates a value.
   init(
     code: String,
     parent: Party? = nil,
-    employees: Int64? = nil
+    employees: Int64? = nil,
+    odataDynamic: ODataDynamicProperties = [:]
   ) {
     self.code = code
     self._parent = ODataIndirect(parent)
     self.employees = employees
+    self.odataDynamic = odataDynamic
     odataType = "#Shop.Bank"
   }
 
@@ -69,6 +75,28 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     case employees = "Employees"
   }
 
+  /// Decodes the value.
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
+    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+    self.code = try container.decode(String.self, forKey: .code)
+    self._parent = try container.decodeIfPresent(ODataIndirect<Party>.self, forKey: ._parent)
+    self.employees = try container.decodeIfPresent(Int64.self, forKey: .employees)
+    odataDynamic = try ODataDynamicProperties(from: decoder, besides: CodingKeys.self)
+  }
+
+  /// Encodes the value.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
+    try container.encode(self.code, forKey: .code)
+    try container.encodeIfPresent(self._parent, forKey: ._parent)
+    try container.encodeIfPresent(self.employees, forKey: .employees)
+    try odataDynamic.encode(to: encoder)
+  }
+
   /// The properties in queries.
   struct Fields: ODataFields {
     /// Creates the fields.
@@ -87,14 +115,22 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     var code: String?
     /// The property `Employees`.
     var employees: Int64?
+    /// The property `Parent`.
+    var parent: ODataRelated<Party>?
+    /// The properties that the type does not declare.
+    var odataDynamic: ODataDynamicProperties
 
     /// Creates the properties.
     init(
       code: String? = nil,
-      employees: Int64? = nil
+      employees: Int64? = nil,
+      parent: ODataRelated<Party>? = nil,
+      odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.code = code
       self.employees = employees
+      self.parent = parent
+      self.odataDynamic = odataDynamic
     }
 
     /// The properties with their names in the service.
@@ -102,7 +138,14 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
       var odataList = ODataPropertyList()
       odataList.setIfGiven("Code", self.code)
       odataList.setIfGiven("Employees", self.employees)
-      return odataList.properties
+      return odataList.properties + odataDynamic.properties
+    }
+
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let parent = self.parent { odataList.append(ODataNavigationLink("Parent", to: parent)) }
+      return odataList
     }
   }
 }

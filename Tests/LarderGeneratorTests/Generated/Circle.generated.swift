@@ -17,16 +17,20 @@ struct Circle: ODataComplex, Codable, Hashable, Sendable {
   let outer: Shape?
   /// The property `Radius`.
   let radius: Double
+  /// The properties that the type does not declare.
+  let odataDynamic: ODataDynamicProperties
 
   /// Creates a value.
   init(
     name: String? = nil,
     outer: Shape? = nil,
-    radius: Double
+    radius: Double,
+    odataDynamic: ODataDynamicProperties = [:]
   ) {
     self.name = name
     self.outer = outer
     self.radius = radius
+    self.odataDynamic = odataDynamic
     odataType = "#Shop.Circle"
   }
 
@@ -37,13 +41,33 @@ struct Circle: ODataComplex, Codable, Hashable, Sendable {
     case radius = "Radius"
   }
 
+  /// Decodes the value.
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
+    self.name = try container.decodeIfPresent(String.self, forKey: .name)
+    self.outer = try container.decodeIfPresent(Shape.self, forKey: .outer)
+    self.radius = try container.decode(Double.self, forKey: .radius)
+    odataDynamic = try ODataDynamicProperties(from: decoder, besides: CodingKeys.self)
+  }
+
+  /// Encodes the value.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encodeIfPresent(self.name, forKey: .name)
+    try container.encodeIfPresent(self.outer, forKey: .outer)
+    try container.encode(self.radius, forKey: .radius)
+    try odataDynamic.encode(to: encoder)
+  }
+
   /// The value as a payload contains it.
   var odataValue: ODataValue {
     var odataList = ODataPropertyList()
     odataList.set("Name", self.name)
     odataList.set("Outer", self.outer)
     odataList.set("Radius", self.radius)
-    return .complex(ODataComplexValue(typeName: Self.odataTypeName, properties: odataList.properties))
+    return .complex(ODataComplexValue(typeName: Self.odataTypeName, properties: odataList.properties + odataDynamic.properties))
   }
 
   /// The properties in queries.

@@ -9,6 +9,8 @@ import LarderOData
 struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Company"
+  /// The service does not delete entities of the type.
+  typealias ODataDeletion = ODataForbidden
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `Code`.
@@ -122,14 +124,18 @@ struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Cod
     var code: String?
     /// The property `Employees`.
     var employees: Int64?
+    /// The property `Parent`.
+    var parent: ODataRelated<Party>?
 
     /// Creates the properties.
     init(
       code: String? = nil,
-      employees: Int64? = nil
+      employees: Int64? = nil,
+      parent: ODataRelated<Party>? = nil
     ) {
       self.code = code
       self.employees = employees
+      self.parent = parent
     }
 
     /// The properties with their names in the service.
@@ -138,6 +144,13 @@ struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Cod
       odataList.setIfGiven("Code", self.code)
       odataList.setIfGiven("Employees", self.employees)
       return odataList.properties
+    }
+
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let parent = self.parent { odataList.append(ODataNavigationLink("Parent", to: parent)) }
+      return odataList
     }
   }
 }

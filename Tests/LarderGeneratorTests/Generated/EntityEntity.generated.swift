@@ -110,7 +110,7 @@ struct EntityEntity: ODataTracked, Identifiable, ODataCreatable, Codable, Hashab
     /// The property `_`.
     var _Property: String?
     /// The property `Fields`.
-    var fields: [EntityEntity.Create]?
+    var fields: ODataRelatedEntities<EntityEntity>?
 
     /// Creates the properties.
     init(
@@ -118,7 +118,7 @@ struct EntityEntity: ODataTracked, Identifiable, ODataCreatable, Codable, Hashab
       key: KeyValue? = nil,
       element: [ElementEnumeration]? = nil,
       _Property: String? = nil,
-      fields: [EntityEntity.Create]? = nil
+      fields: ODataRelatedEntities<EntityEntity>? = nil
     ) {
       self.value = value
       self.key = key
@@ -137,10 +137,10 @@ struct EntityEntity: ODataTracked, Identifiable, ODataCreatable, Codable, Hashab
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let fields = self.fields { odataList.append(ODataNavigationLink("Fields", creating: fields)) }
+      if let fields = self.fields { odataList.append(ODataNavigationLink("Fields", to: fields)) }
       return odataList
     }
   }

@@ -114,16 +114,24 @@ struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Send
     var line: Int16?
     /// The property `OrderID`.
     var orderID: Int32?
+    /// The property `Order`.
+    var order: ODataRelated<Order>?
+    /// The property `Query`.
+    var toQuery: ODataRelated<Order>?
 
     /// Creates the properties.
     init(
       idProperty: UUID? = nil,
       line: Int16? = nil,
-      orderID: Int32? = nil
+      orderID: Int32? = nil,
+      order: ODataRelated<Order>? = nil,
+      toQuery: ODataRelated<Order>? = nil
     ) {
       self.idProperty = idProperty
       self.line = line
       self.orderID = orderID
+      self.order = order
+      self.toQuery = toQuery
     }
 
     /// The properties with their names in the service.
@@ -133,6 +141,14 @@ struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Send
       odataList.setIfGiven("Line", self.line)
       odataList.setIfGiven("OrderID", self.orderID)
       return odataList.properties
+    }
+
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let order = self.order { odataList.append(ODataNavigationLink("Order", to: order)) }
+      if let toQuery = self.toQuery { odataList.append(ODataNavigationLink("Query", to: toQuery)) }
+      return odataList
     }
   }
 

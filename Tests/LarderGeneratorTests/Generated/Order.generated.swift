@@ -163,7 +163,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Predecessor`.
     var predecessor: Navigation<Order> { .init("Predecessor") }
     /// The property `_Customer`.
-    var toCustomer: Navigation<Party> { .init("_Customer") }
+    var toCustomer: UnexpandableNavigation<Party> { .init("_Customer") }
   }
 
   /// The properties of a new entity. The service sets those that are nil.
@@ -187,7 +187,11 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `in`.
     var `in`: Data?
     /// The property `Items`.
-    var items: [Item.Create]?
+    var items: ODataRelatedEntities<Item>?
+    /// The property `Predecessor`.
+    var predecessor: ODataRelated<Order>?
+    /// The property `_Customer`.
+    var toCustomer: ODataRelated<Party>?
 
     /// Creates the properties.
     init(
@@ -200,7 +204,9 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       tags: [String]? = nil,
       options: Options? = nil,
       `in`: Data? = nil,
-      items: [Item.Create]? = nil
+      items: ODataRelatedEntities<Item>? = nil,
+      predecessor: ODataRelated<Order>? = nil,
+      toCustomer: ODataRelated<Party>? = nil
     ) {
       self.id = id
       self.due = due
@@ -212,6 +218,8 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       self.options = options
       self.`in` = `in`
       self.items = items
+      self.predecessor = predecessor
+      self.toCustomer = toCustomer
     }
 
     /// The properties with their names in the service.
@@ -229,10 +237,12 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let items = self.items { odataList.append(ODataNavigationLink("Items", creating: items)) }
+      if let items = self.items { odataList.append(ODataNavigationLink("Items", to: items)) }
+      if let predecessor = self.predecessor { odataList.append(ODataNavigationLink("Predecessor", to: predecessor)) }
+      if let toCustomer = self.toCustomer { odataList.append(ODataNavigationLink("_Customer", to: toCustomer)) }
       return odataList
     }
   }

@@ -19,16 +19,21 @@ struct Reply: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   var text: String? { didSet { odataState.assign(1) } }
   /// The version that was read, and the properties that have been assigned since.
   var odataState = ODataEntityState()
+  /// The properties that the type does not declare.
+  var odataDynamic: ODataDynamicProperties
 
   /// Creates a value.
   init(
     id: Int32,
     shape: Shape,
-    text: String? = nil
+    text: String? = nil,
+    odataDynamic: ODataDynamicProperties = [:]
   ) {
     self.id = id
     self.shape = shape
     self.text = text
+    self.odataDynamic = odataDynamic
+    self.odataDynamic.forgetChanges()
     odataType = "#Shop.Reply"
   }
 
@@ -71,7 +76,35 @@ struct Reply: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     var odataList = ODataPropertyList()
     odataList.setIfAssigned(0, "Shape", self.shape, in: odataState)
     odataList.setIfAssigned(1, "Text", self.text, in: odataState)
-    return odataList.properties
+    return odataList.properties + odataDynamic.changes
+  }
+
+  /// Forgets the assignments: they were sent, and the service has the given version.
+  mutating func odataSent(etag: String?) {
+    odataState = ODataEntityState(etag: etag)
+    odataDynamic.forgetChanges()
+  }
+
+  /// Decodes the value.
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    odataType = try container.decodeIfPresent(String.self, forKey: .odataType)
+    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+    self.id = try container.decode(Int32.self, forKey: .id)
+    self.shape = try container.decode(Shape.self, forKey: .shape)
+    self.text = try container.decodeIfPresent(String.self, forKey: .text)
+    odataDynamic = try ODataDynamicProperties(from: decoder, besides: CodingKeys.self)
+  }
+
+  /// Encodes the value.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(odataType, forKey: .odataType)
+    try container.encode(odataState, forKey: .odataState)
+    try container.encode(self.id, forKey: .id)
+    try container.encode(self.shape, forKey: .shape)
+    try container.encodeIfPresent(self.text, forKey: .text)
+    try odataDynamic.encode(to: encoder)
   }
 
   /// The properties in queries.
@@ -94,16 +127,20 @@ struct Reply: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     var shape: Shape
     /// The property `Text`.
     var text: String?
+    /// The properties that the type does not declare.
+    var odataDynamic: ODataDynamicProperties
 
     /// Creates the properties.
     init(
       id: Int32? = nil,
       shape: Shape,
-      text: String? = nil
+      text: String? = nil,
+      odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.id = id
       self.shape = shape
       self.text = text
+      self.odataDynamic = odataDynamic
     }
 
     /// The properties with their names in the service.
@@ -112,7 +149,7 @@ struct Reply: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       odataList.setIfGiven("ID", self.id)
       odataList.setIfGiven("Shape", self.shape)
       odataList.setIfGiven("Text", self.text)
-      return odataList.properties
+      return odataList.properties + odataDynamic.properties
     }
   }
 
@@ -122,14 +159,18 @@ struct Reply: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     var shape: Shape?
     /// The property `Text`.
     var text: String??
+    /// The properties that the type does not declare.
+    var odataDynamic: ODataDynamicProperties
 
     /// Creates the properties.
     init(
       shape: Shape? = nil,
-      text: String?? = nil
+      text: String?? = nil,
+      odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.shape = shape
       self.text = text
+      self.odataDynamic = odataDynamic
     }
 
     /// The properties with their names in the service.
@@ -137,7 +178,7 @@ struct Reply: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       var odataList = ODataPropertyList()
       odataList.setIfGiven("Shape", self.shape)
       odataList.setIfGiven("Text", self.text)
-      return odataList.properties
+      return odataList.properties + odataDynamic.properties
     }
   }
 }

@@ -16,16 +16,20 @@ struct Shape: ODataBaseType, ODataComplex, Codable, Hashable, Sendable {
   /// The property `Outer`.
   var outer: Shape? { _outer?.value }
   private let _outer: ODataIndirect<Shape>?
+  /// The properties that the type does not declare.
+  let odataDynamic: ODataDynamicProperties
   /// The whole value, if it is of a derived type.
   let odataDerived: ODataDerivedValue?
 
   /// Creates a value.
   init(
     name: String? = nil,
-    outer: Shape? = nil
+    outer: Shape? = nil,
+    odataDynamic: ODataDynamicProperties = [:]
   ) {
     self.name = name
     self._outer = ODataIndirect(outer)
+    self.odataDynamic = odataDynamic
     odataType = "#Shop.Shape"
     odataDerived = nil
   }
@@ -45,10 +49,12 @@ struct Shape: ODataBaseType, ODataComplex, Codable, Hashable, Sendable {
         let odataValue = try Circle(from: decoder)
         self.name = odataValue.name
         self._outer = ODataIndirect(odataValue.outer)
+        odataDynamic = odataValue.odataDynamic
         odataDerived = ODataDerivedValue(odataValue)
       default:
         self.name = try container.decodeIfPresent(String.self, forKey: .name)
         self._outer = try container.decodeIfPresent(ODataIndirect<Shape>.self, forKey: ._outer)
+        odataDynamic = try ODataDynamicProperties(from: decoder, besides: CodingKeys.self)
         odataDerived = nil
     }
   }
@@ -60,6 +66,7 @@ struct Shape: ODataBaseType, ODataComplex, Codable, Hashable, Sendable {
     try container.encodeIfPresent(odataType, forKey: .odataType)
     try container.encodeIfPresent(self.name, forKey: .name)
     try container.encodeIfPresent(self._outer, forKey: ._outer)
+    try odataDynamic.encode(to: encoder)
   }
 
   /// The value as a payload contains it.
@@ -68,7 +75,7 @@ struct Shape: ODataBaseType, ODataComplex, Codable, Hashable, Sendable {
     var odataList = ODataPropertyList()
     odataList.set("Name", self.name)
     odataList.set("Outer", self.outer)
-    return .complex(ODataComplexValue(typeName: Self.odataTypeName, properties: odataList.properties))
+    return .complex(ODataComplexValue(typeName: Self.odataTypeName, properties: odataList.properties + odataDynamic.properties))
   }
 
   /// The properties in queries.

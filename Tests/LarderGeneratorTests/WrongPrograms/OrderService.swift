@@ -3,7 +3,7 @@ import LarderOData
 @testable import LarderGenerator
 
 /// A service for programs that are compiled: properties that are computed, immutable, or not in filters and orders, a
-/// set without creations and updates, derived types, a key of two properties, a singleton, an action and functions.
+/// set without creations, updates and deletions, a property that cannot be expanded, derived types, a key of two properties, a singleton, an action and functions.
 enum OrderService {
   /// The generated files by their names, and the types of rows that the programs use.
   static func files() throws -> [String: String] {
@@ -71,6 +71,7 @@ enum OrderService {
       <Property Name="Price" Type="Edm.Decimal" Scale="2"/>
       <Property Name="Added" Type="Edm.Date"/>
       <NavigationProperty Name="Suppliers" Type="Collection(Shop.Party)"/>
+      <NavigationProperty Name="Substitutes" Type="Collection(Shop.Product)"/>
     </EntityType>
     <EntityType Name="Food" BaseType="Shop.Product"><Property Name="Expires" Type="Edm.Date"/></EntityType>
     <EntityType Name="Party">
@@ -99,12 +100,18 @@ enum OrderService {
           </PropertyValue></Record></Annotation>
       </EntitySet>
       <EntitySet Name="Items" EntityType="Shop.Item"/>
-      <EntitySet Name="Products" EntityType="Shop.Product"/>
+      <EntitySet Name="Products" EntityType="Shop.Product">
+        <Annotation Term="Org.OData.Capabilities.V1.ExpandRestrictions"><Record>
+          <PropertyValue Property="NonExpandableProperties"><Collection>
+          <NavigationPropertyPath>Substitutes</NavigationPropertyPath></Collection></PropertyValue></Record></Annotation>
+      </EntitySet>
       <EntitySet Name="Parties" EntityType="Shop.Party">
         <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
           <PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>
         <Annotation Term="Org.OData.Capabilities.V1.UpdateRestrictions"><Record>
           <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
+        <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions"><Record>
+          <PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
       </EntitySet>
       <Singleton Name="Head" Type="Shop.Company"/>
       <FunctionImport Name="Below" Function="Shop.Below" EntitySet="Products"/>

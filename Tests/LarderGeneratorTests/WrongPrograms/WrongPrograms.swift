@@ -161,6 +161,25 @@ enum WrongPrograms {
       "a descending order by a property that cannot be sorted",
       "_ = shop.orders.orderBy { $0.customer.descending }", "customer", "note",
       "value of type 'ODataNotSortable' has no member 'descending'"),
+    .init(
+      "an expansion of a property that cannot be expanded", "_ = shop.orders.expand(\\.items)",
+      "orders.expand(\\.items)",
+      "products.expand(\\.substitutes)", "ODataForbidden>"),
+    .init(
+      "an expansion in a closure of a property that cannot be expanded",
+      "_ = shop.products.filter { $0.substitutes.any() }", "filter { $0.substitutes.any() }",
+      "expand { $0.substitutes }",
+      "'ODataForbidden'"),
+    .init(
+      "a deletion in a set that allows none", "try await shop.orders.delete(order)", "orders.delete(order)",
+      "parties.delete(party)", "'ODataForbidden'"),
+    .init(
+      "a deletion by the key in a set that allows none", "try await shop.orders[7].delete()", "orders[7]",
+      "parties[guid]", "'delete"),
+    .init(
+      "a deletion in a change set of a set that allows none",
+      "try await shop.store.changeSet(shop.orders.deleting(order))", "orders.deleting(order)",
+      "parties.deleting(party)", "'ODataForbidden'"),
   ]
 
   static let shapes: [WrongProgram] = [
@@ -183,7 +202,7 @@ enum WrongPrograms {
     .init(
       "options for collections on a property to one entity",
       "_ = shop.orders.expand(\\.buyer) { $0.select { $0.name } }", "$0.select { $0.name }", "$0.top(5)",
-      "'KeyPath<Order.Fields, ODataNavigation<Party>>'"),
+      "'KeyPath<Order.Fields, ODataNavigation<Party"),
     .init(
       "a selection of a property of another type",
       "_ = try await shop.orders.all(as: Row.self) { $0.note }", "$0.note", "$0.price",
@@ -239,6 +258,24 @@ enum WrongPrograms {
       #"try await shop.orders.create(.init(customer: "A", status: .open, items: [Item.Create(quantity: 2)]))"#,
       "Item.Create(quantity: 2)", #"Product.Create(code: "A", name: "Salt")"#,
       "cannot convert value of type 'Product.Create'"),
+    .init(
+      "a creation bound to an entity of another type",
+      #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[guid])))"#,
+      "parties[guid]", #"products["A"]"#, "cannot convert value of type 'ODataEntityReference<Product>'"),
+    .init(
+      "a new entity of a type that allows none in a creation",
+      #"try await shop.items.create(.init(quantity: 2, product: .new(.init(code: "A", name: "Salt"))))"#,
+      #"shop.items.create(.init(quantity: 2, product: .new(.init(code: "A", name: "Salt"))))"#,
+      #"shop.orders.create(.init(customer: "A", status: .open, buyer: .new(.init(name: "Ada"))))"#,
+      "static method 'new'"),
+    .init(
+      "several targets of a property that has one in a creation",
+      #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[guid])))"#,
+      "shop.parties[guid]", "shop.parties[guid], shop.parties[guid]", "extra argument in call"),
+    .init(
+      "a value instead of a reference in a creation",
+      #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[party])))"#,
+      "shop.parties[party]", "party", "cannot convert value of type 'Party'"),
     .init(
       "a read value as a creation", #"try await shop.orders.create(Order.Create(customer: "A", status: .open))"#,
       #"Order.Create(customer: "A", status: .open)"#, "order", "cannot convert value of type 'Order'"),
@@ -306,7 +343,7 @@ enum WrongPrograms {
       "parties.update(party)", "requires that 'Party' conform to 'ODataTracked'"),
     .init(
       "an update of an entity of a set that allows none", "try await shop.orders[7].update(.init())", "orders[7]",
-      "parties[guid]", "'ODataEntityReference<Party>' has no dynamic member 'update'"),
+      "parties[guid]", "'update"),
     .init(
       "an update of another type", "try await shop.orders.update(order)", "(order)", "(item)",
       "cannot convert value of type 'Item'"),
@@ -363,10 +400,10 @@ enum WrongPrograms {
       "\\.name", "\\.price", "'ODataDecimal?' cannot be converted"),
     .init(
       "a link to an entity of another type", "try await shop.orders[7].link(\\.buyer, to: shop.parties[guid])",
-      "parties[guid]", #"products["A"]"#, "no exact matches in call to instance method 'link'"),
+      "parties[guid]", #"products["A"]"#, "ODataNavigation<Product"),
     .init(
       "a link of a structural property", "try await shop.orders[7].link(\\.buyer, to: shop.parties[guid])",
-      "\\.buyer", "\\.customer", "ODataField<String>"),
+      "\\.buyer", "\\.customer", "instance method 'link'"),
     .init(
       "a link to a value", "try await shop.orders[7].link(\\.buyer, to: shop.parties[party])", "shop.parties[party]",
       "party", "cannot convert value of type 'Party'"),

@@ -19,7 +19,7 @@ extension ODataPrimitive {
 public protocol ODataChange: Hashable, Sendable {
   /// The properties in their order, with their names in the service.
   var odataProperties: [ODataProperty] { get }
-  /// The new related entities, by the names of their navigation properties in the service.
+  /// The related entities, new or existing, by the names of their navigation properties in the service.
   var odataLinks: [ODataNavigationLink] { get }
 }
 
@@ -30,14 +30,6 @@ extension ODataChange {
   /// The entity to send, with the name of its type where the service needs it.
   public func odataEntity(of type: String? = nil) -> ODataEntity {
     ODataEntity(typeName: type, properties: odataProperties, navigationLinks: odataLinks)
-  }
-}
-
-extension ODataNavigationLink {
-  /// Creates a link with new entities.
-  public init(_ name: String, creating entities: [some ODataChange]) {
-    self.init(
-      name: name, content: .collection(ODataEntityCollection(entities: entities.map { $0.odataEntity() })))
   }
 }
 

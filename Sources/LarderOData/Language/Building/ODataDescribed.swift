@@ -21,7 +21,15 @@ public protocol ODataDescribed: Sendable {
   static var odataTypeName: String { get }
   /// The names of its properties.
   associatedtype Fields: ODataFields
+  /// Whether the service deletes entities of the type; ``ODataForbidden`` if the metadata say that it does not.
+  associatedtype ODataDeletion = ODataAllowed
 }
+
+/// Something that a service allows.
+public enum ODataAllowed {}
+
+/// Something that a service does not allow, so that the compiler rejects it.
+public enum ODataForbidden {}
 
 /// The properties of an ``ODataDescribed`` type, each with its name in the service and the type of its values. The
 /// fields of a derived type may be a class that inherits those of its base type.
@@ -40,9 +48,13 @@ extension ODataFields {
   /// A collection of complex values.
   public typealias ComplexCollection<Value: ODataDescribed> = ODataComplexCollection<Value>
   /// A navigation property to one entity, or none.
-  public typealias Navigation<Entity: ODataDescribed> = ODataNavigation<Entity>
+  public typealias Navigation<Entity: ODataDescribed> = ODataNavigation<Entity, ODataAllowed>
   /// A navigation property to several entities.
-  public typealias NavigationCollection<Entity: ODataDescribed> = ODataNavigationCollection<Entity>
+  public typealias NavigationCollection<Entity: ODataDescribed> = ODataNavigationCollection<Entity, ODataAllowed>
+  /// A navigation property to one entity, or none, that cannot be in `$expand`.
+  public typealias UnexpandableNavigation<Entity: ODataDescribed> = ODataNavigation<Entity, ODataForbidden>
+  /// A navigation property to several entities that cannot be in `$expand`.
+  public typealias UnexpandableCollection<Entity: ODataDescribed> = ODataNavigationCollection<Entity, ODataForbidden>
   /// A property that cannot be in `$filter`.
   public typealias Unfilterable<Member: ODataMember> = ODataUnfilterable<Member>
   /// A property that cannot be in `$orderby`.
@@ -156,8 +168,8 @@ public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMemb
   public func expansion(at path: ODataPath) -> ODataExpansion<Value> { ODataExpansion(path.appending(.name(name))) }
 }
 
-/// A navigation property to one entity, or none.
-public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
+/// A navigation property to one entity, or none. `Expanding` says whether it can be in `$expand`.
+public struct ODataNavigation<Entity: ODataDescribed, Expanding>: ODataMember, Sendable {
   /// The property's name in the service.
   package let name: String
 
@@ -170,14 +182,17 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
   public func ordering(at path: ODataPath) -> ODataOrdering<Entity> { ODataOrdering(path.appending(.name(name))) }
   /// The property's link in `$select`.
   public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
+}
+
+extension ODataNavigation: ODataExpandableMember where Expanding == ODataAllowed {
   /// The entity in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedEntity<Entity> {
     ODataExpandedEntity(path.appending(.name(name)))
   }
 }
 
-/// A navigation property to several entities.
-public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
+/// A navigation property to several entities. `Expanding` says whether it can be in `$expand`.
+public struct ODataNavigationCollection<Entity: ODataDescribed, Expanding>: ODataMember, Sendable {
   /// The property's name in the service.
   package let name: String
 
@@ -188,6 +203,9 @@ public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandable
   public func operand(at path: ODataPath) -> ODataItems<Entity> { ODataItems(path: path.appending(.name(name))) }
   /// The property's link in `$select`.
   public func selection(at path: ODataPath) -> ODataSelectItem { ODataSelectItem(path.appending(.name(name))) }
+}
+
+extension ODataNavigationCollection: ODataExpandableMember where Expanding == ODataAllowed {
   /// The entities in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedCollection<Entity> {
     ODataExpandedCollection(path.appending(.name(name)))

@@ -97,13 +97,13 @@ extension ODataExpandOption {
 
   /// `$expand` of one navigation property to several entities, with options of its own.
   public func expand<Related: ODataDescribed>(
-    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related>>,
+    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, ODataAllowed>>,
     _ options: (ODataExpandedCollection<Related>) -> ODataExpandedCollection<Related> = { $0 }
   ) -> Self { expand { options($0[dynamicMember: property]) } }
 
   /// `$expand` of one navigation property to one entity, with options of its own.
   public func expand<Related: ODataDescribed>(
-    _ property: KeyPath<Entity.Fields, ODataNavigation<Related>>,
+    _ property: KeyPath<Entity.Fields, ODataNavigation<Related, ODataAllowed>>,
     _ options: (ODataExpandedEntity<Related>) -> ODataExpandedEntity<Related> = { $0 }
   ) -> Self { expand { options($0[dynamicMember: property]) } }
 }

@@ -21,6 +21,14 @@ public protocol ODataVersioned: ODataKeyed {
 public protocol ODataTracked: ODataUpdatable, ODataVersioned {
   /// The assigned properties with their present values.
   var odataChanges: [ODataProperty] { get }
+
+  /// Forgets the assignments: they were sent, and the service has the given version.
+  mutating func odataSent(etag: String?)
+}
+
+extension ODataTracked {
+  /// Forgets the assignments: they were sent, and the service has the given version.
+  public mutating func odataSent(etag: String?) { odataState = ODataEntityState(etag: etag) }
 }
 
 /// The version of an entity that was read, and the properties that have been assigned since.

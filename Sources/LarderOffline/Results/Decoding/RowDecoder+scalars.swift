@@ -145,6 +145,12 @@ extension RowDecoder {
     return NodeDecoder(node, type, codingPath: parentPath + [key], model: types.model)
   }
 
+  func dynamicProperties(besides isDeclared: (String) -> Bool) throws -> [ODataProperty] {
+    guard let node = try dynamicNode() else { return [] }
+    let decoder = NodeDecoder(node, .untyped, codingPath: parentPath, model: place.writer.types.model)
+    return try decoder.dynamicProperties(besides: isDeclared)
+  }
+
   // MARK: Errors
 
   func missing(_ key: any CodingKey) -> DecodingError {

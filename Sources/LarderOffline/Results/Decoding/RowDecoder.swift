@@ -23,7 +23,7 @@ import LarderStorage
 }
 
 /// Decodes an object directly from a row. The names of the members determine the columns.
-final class RowDecoder: Decoder {
+final class RowDecoder: ODataDynamicDecoder {
   let scope: RowScope
   let place: RowPlace
   let parentPath: [any CodingKey]

@@ -17,16 +17,21 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
   let products: [Product]?
   /// The version that was read, and the properties that have been assigned since.
   var odataState = ODataEntityState()
+  /// The properties that the type does not declare.
+  var odataDynamic: ODataDynamicProperties
 
   /// Creates a value.
   init(
     id: Int32,
     name: String? = nil,
-    products: [Product]? = nil
+    products: [Product]? = nil,
+    odataDynamic: ODataDynamicProperties = [:]
   ) {
     self.id = id
     self.name = name
     self.products = products
+    self.odataDynamic = odataDynamic
+    self.odataDynamic.forgetChanges()
   }
 
   /// The key: it identifies an entity in its set.
@@ -66,7 +71,33 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
   var odataChanges: [ODataProperty] {
     var odataList = ODataPropertyList()
     odataList.setIfAssigned(0, "Name", self.name, in: odataState)
-    return odataList.properties
+    return odataList.properties + odataDynamic.changes
+  }
+
+  /// Forgets the assignments: they were sent, and the service has the given version.
+  mutating func odataSent(etag: String?) {
+    odataState = ODataEntityState(etag: etag)
+    odataDynamic.forgetChanges()
+  }
+
+  /// Decodes the value.
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
+    self.id = try container.decode(Int32.self, forKey: .id)
+    self.name = try container.decodeIfPresent(String.self, forKey: .name)
+    self.products = try container.decodeIfPresent([Product].self, forKey: .products)
+    odataDynamic = try ODataDynamicProperties(from: decoder, besides: CodingKeys.self)
+  }
+
+  /// Encodes the value.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(odataState, forKey: .odataState)
+    try container.encode(self.id, forKey: .id)
+    try container.encodeIfPresent(self.name, forKey: .name)
+    try container.encodeIfPresent(self.products, forKey: .products)
+    try odataDynamic.encode(to: encoder)
   }
 
   /// The properties in queries.
@@ -88,17 +119,21 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     /// The property `Name`.
     var name: String?
     /// The property `Products`.
-    var products: [Product.Create]?
+    var products: ODataRelatedEntities<Product>?
+    /// The properties that the type does not declare.
+    var odataDynamic: ODataDynamicProperties
 
     /// Creates the properties.
     init(
       id: Int32? = nil,
       name: String? = nil,
-      products: [Product.Create]? = nil
+      products: ODataRelatedEntities<Product>? = nil,
+      odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.id = id
       self.name = name
       self.products = products
+      self.odataDynamic = odataDynamic
     }
 
     /// The properties with their names in the service.
@@ -106,13 +141,13 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       var odataList = ODataPropertyList()
       odataList.setIfGiven("ID", self.id)
       odataList.setIfGiven("Name", self.name)
-      return odataList.properties
+      return odataList.properties + odataDynamic.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let products = self.products { odataList.append(ODataNavigationLink("Products", creating: products)) }
+      if let products = self.products { odataList.append(ODataNavigationLink("Products", to: products)) }
       return odataList
     }
   }
@@ -121,19 +156,23 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
   struct Update: ODataChange {
     /// The property `Name`.
     var name: String??
+    /// The properties that the type does not declare.
+    var odataDynamic: ODataDynamicProperties
 
     /// Creates the properties.
     init(
-      name: String?? = nil
+      name: String?? = nil,
+      odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.name = name
+      self.odataDynamic = odataDynamic
     }
 
     /// The properties with their names in the service.
     var odataProperties: [ODataProperty] {
       var odataList = ODataPropertyList()
       odataList.setIfGiven("Name", self.name)
-      return odataList.properties
+      return odataList.properties + odataDynamic.properties
     }
   }
 }

@@ -108,7 +108,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `ShipTo`.
     var shipTo: Address?
     /// The property `Items`.
-    var items: [OrderItem.Create]?
+    var items: ODataRelatedEntities<OrderItem>?
 
     /// Creates the properties.
     init(
@@ -116,7 +116,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       customer: String? = nil,
       placedAt: ODataDateTimeOffset? = nil,
       shipTo: Address? = nil,
-      items: [OrderItem.Create]? = nil
+      items: ODataRelatedEntities<OrderItem>? = nil
     ) {
       self.id = id
       self.customer = customer
@@ -135,10 +135,10 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let items = self.items { odataList.append(ODataNavigationLink("Items", creating: items)) }
+      if let items = self.items { odataList.append(ODataNavigationLink("Items", to: items)) }
       return odataList
     }
   }

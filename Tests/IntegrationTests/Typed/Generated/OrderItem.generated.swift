@@ -110,18 +110,22 @@ struct OrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable,
     var quantity: ODataDecimal
     /// The property `Price`.
     var price: Money?
+    /// The property `Product`.
+    var product: ODataRelated<Product>?
 
     /// Creates the properties.
     init(
       position: Int32? = nil,
       productID: Int32? = nil,
       quantity: ODataDecimal,
-      price: Money? = nil
+      price: Money? = nil,
+      product: ODataRelated<Product>? = nil
     ) {
       self.position = position
       self.productID = productID
       self.quantity = quantity
       self.price = price
+      self.product = product
     }
 
     /// The properties with their names in the service.
@@ -132,6 +136,13 @@ struct OrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable,
       odataList.setIfGiven("Quantity", self.quantity)
       odataList.setIfGiven("Price", self.price)
       return odataList.properties
+    }
+
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let product = self.product { odataList.append(ODataNavigationLink("Product", to: product)) }
+      return odataList
     }
   }
 

@@ -219,8 +219,12 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
     var keepsFor: ODataDuration?
     /// The property `BestBefore`.
     var bestBefore: ODataDate?
+    /// The property `Category`.
+    var category: ODataRelated<Category>?
+    /// The property `Supplier`.
+    var supplier: ODataRelated<Supplier>?
     /// The property `Shelves`.
-    var shelves: [Shelf.Create]?
+    var shelves: ODataRelatedEntities<Shelf>?
 
     /// Creates the properties.
     init(
@@ -237,7 +241,9 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
       rating: Double? = nil,
       keepsFor: ODataDuration? = nil,
       bestBefore: ODataDate? = nil,
-      shelves: [Shelf.Create]? = nil
+      category: ODataRelated<Category>? = nil,
+      supplier: ODataRelated<Supplier>? = nil,
+      shelves: ODataRelatedEntities<Shelf>? = nil
     ) {
       self.id = id
       self.name = name
@@ -252,6 +258,8 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
       self.rating = rating
       self.keepsFor = keepsFor
       self.bestBefore = bestBefore
+      self.category = category
+      self.supplier = supplier
       self.shelves = shelves
     }
 
@@ -274,10 +282,12 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let shelves = self.shelves { odataList.append(ODataNavigationLink("Shelves", creating: shelves)) }
+      if let category = self.category { odataList.append(ODataNavigationLink("Category", to: category)) }
+      if let supplier = self.supplier { odataList.append(ODataNavigationLink("Supplier", to: supplier)) }
+      if let shelves = self.shelves { odataList.append(ODataNavigationLink("Shelves", to: shelves)) }
       return odataList
     }
   }

@@ -251,8 +251,12 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
     var updatedAt: ODataDateTimeOffset?
     /// The property `Rating`.
     var rating: Double?
+    /// The property `Category`.
+    var category: ODataRelated<Category>?
+    /// The property `Supplier`.
+    var supplier: ODataRelated<Supplier>?
     /// The property `Shelves`.
-    var shelves: [Shelf.Create]?
+    var shelves: ODataRelatedEntities<Shelf>?
 
     /// Creates the properties.
     init(
@@ -267,7 +271,9 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
       releasedOn: ODataDate? = nil,
       updatedAt: ODataDateTimeOffset? = nil,
       rating: Double? = nil,
-      shelves: [Shelf.Create]? = nil
+      category: ODataRelated<Category>? = nil,
+      supplier: ODataRelated<Supplier>? = nil,
+      shelves: ODataRelatedEntities<Shelf>? = nil
     ) {
       self.id = id
       self.name = name
@@ -280,6 +286,8 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
       self.releasedOn = releasedOn
       self.updatedAt = updatedAt
       self.rating = rating
+      self.category = category
+      self.supplier = supplier
       self.shelves = shelves
     }
 
@@ -300,10 +308,12 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let shelves = self.shelves { odataList.append(ODataNavigationLink("Shelves", creating: shelves)) }
+      if let category = self.category { odataList.append(ODataNavigationLink("Category", to: category)) }
+      if let supplier = self.supplier { odataList.append(ODataNavigationLink("Supplier", to: supplier)) }
+      if let shelves = self.shelves { odataList.append(ODataNavigationLink("Shelves", to: shelves)) }
       return odataList
     }
   }

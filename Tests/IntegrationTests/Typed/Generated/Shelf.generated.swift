@@ -133,7 +133,9 @@ struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Checked`.
     var checked: ODataDuration?
     /// The property `Products`.
-    var products: [Product.Create]?
+    var products: ODataRelatedEntities<Product>?
+    /// The property `Next`.
+    var next: ODataRelated<Shelf>?
 
     /// Creates the properties.
     init(
@@ -142,7 +144,8 @@ struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       width: ODataDecimal? = nil,
       opensAt: ODataTimeOfDay? = nil,
       checked: ODataDuration? = nil,
-      products: [Product.Create]? = nil
+      products: ODataRelatedEntities<Product>? = nil,
+      next: ODataRelated<Shelf>? = nil
     ) {
       self.code = code
       self.label = label
@@ -150,6 +153,7 @@ struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       self.opensAt = opensAt
       self.checked = checked
       self.products = products
+      self.next = next
     }
 
     /// The properties with their names in the service.
@@ -163,10 +167,11 @@ struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let products = self.products { odataList.append(ODataNavigationLink("Products", creating: products)) }
+      if let products = self.products { odataList.append(ODataNavigationLink("Products", to: products)) }
+      if let next = self.next { odataList.append(ODataNavigationLink("Next", to: next)) }
       return odataList
     }
   }

@@ -100,16 +100,20 @@ struct ShopInfo: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     var address: Address?
     /// The property `OpensAt`.
     var opensAt: ODataTimeOfDay?
+    /// The property `Favourite`.
+    var favourite: ODataRelated<Product>?
 
     /// Creates the properties.
     init(
       name: String? = nil,
       address: Address? = nil,
-      opensAt: ODataTimeOfDay? = nil
+      opensAt: ODataTimeOfDay? = nil,
+      favourite: ODataRelated<Product>? = nil
     ) {
       self.name = name
       self.address = address
       self.opensAt = opensAt
+      self.favourite = favourite
     }
 
     /// The properties with their names in the service.
@@ -119,6 +123,13 @@ struct ShopInfo: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       odataList.setIfGiven("Address", self.address)
       odataList.setIfGiven("OpensAt", self.opensAt)
       return odataList.properties
+    }
+
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let favourite = self.favourite { odataList.append(ODataNavigationLink("Favourite", to: favourite)) }
+      return odataList
     }
   }
 

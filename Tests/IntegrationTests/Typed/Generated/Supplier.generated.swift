@@ -121,7 +121,7 @@ struct Supplier: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     /// The property `Others`.
     var others: [Address]?
     /// The property `Products`.
-    var products: [Product.Create]?
+    var products: ODataRelatedEntities<Product>?
 
     /// Creates the properties.
     init(
@@ -130,7 +130,7 @@ struct Supplier: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       name: String,
       address: Address? = nil,
       others: [Address]? = nil,
-      products: [Product.Create]? = nil
+      products: ODataRelatedEntities<Product>? = nil
     ) {
       self.country = country
       self.number = number
@@ -151,10 +151,10 @@ struct Supplier: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let products = self.products { odataList.append(ODataNavigationLink("Products", creating: products)) }
+      if let products = self.products { odataList.append(ODataNavigationLink("Products", to: products)) }
       return odataList
     }
   }
