@@ -302,7 +302,7 @@ struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hasha
     /// Reference Document Category
     var referenceSDDocumentCategory: String?
     /// The property `to_Item`.
-    var toItem: [SAPSalesOrderItem.Create]?
+    var toItem: ODataRelatedEntities<SAPSalesOrderItem>?
 
     /// Creates the properties.
     init(
@@ -324,7 +324,7 @@ struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hasha
       pricingDate: ODataDateTime? = nil,
       referenceSDDocument: String? = nil,
       referenceSDDocumentCategory: String? = nil,
-      toItem: [SAPSalesOrderItem.Create]? = nil
+      toItem: ODataRelatedEntities<SAPSalesOrderItem>? = nil
     ) {
       self.salesOrderType = salesOrderType
       self.salesOrganization = salesOrganization
@@ -371,10 +371,10 @@ struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hasha
       return odataList.properties
     }
 
-    /// The new related entities, by the names of their navigation properties in the service.
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
     var odataLinks: [ODataNavigationLink] {
       var odataList: [ODataNavigationLink] = []
-      if let toItem = self.toItem { odataList.append(ODataNavigationLink("to_Item", creating: toItem)) }
+      if let toItem = self.toItem { odataList.append(ODataNavigationLink("to_Item", to: toItem)) }
       return odataList
     }
   }

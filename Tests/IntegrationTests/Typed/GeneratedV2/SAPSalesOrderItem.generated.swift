@@ -251,6 +251,8 @@ struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, H
     var shippingPoint: String?
     /// RequestedDeliveryDate
     var requestedDeliveryDate: ODataDateTime?
+    /// The property `to_SalesOrder`.
+    var toSalesOrder: ODataRelated<SAPSalesOrder>?
 
     /// Creates the properties.
     init(
@@ -270,7 +272,8 @@ struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, H
       materialGroup: String? = nil,
       plant: String? = nil,
       shippingPoint: String? = nil,
-      requestedDeliveryDate: ODataDateTime? = nil
+      requestedDeliveryDate: ODataDateTime? = nil,
+      toSalesOrder: ODataRelated<SAPSalesOrder>? = nil
     ) {
       self.salesOrder = salesOrder
       self.higherLevelItem = higherLevelItem
@@ -289,6 +292,7 @@ struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, H
       self.plant = plant
       self.shippingPoint = shippingPoint
       self.requestedDeliveryDate = requestedDeliveryDate
+      self.toSalesOrder = toSalesOrder
     }
 
     /// The properties with their names in the service.
@@ -312,6 +316,13 @@ struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, H
       odataList.setIfGiven("ShippingPoint", self.shippingPoint)
       odataList.setIfGiven("RequestedDeliveryDate", self.requestedDeliveryDate)
       return odataList.properties
+    }
+
+    /// The related entities, new or existing, by the names of their navigation properties in the service.
+    var odataLinks: [ODataNavigationLink] {
+      var odataList: [ODataNavigationLink] = []
+      if let toSalesOrder = self.toSalesOrder { odataList.append(ODataNavigationLink("to_SalesOrder", to: toSalesOrder)) }
+      return odataList
     }
   }
 
