@@ -33,7 +33,7 @@ struct GeneratedFilesTests {
         """))
     #expect(
       other.omissions.map { "\($0.name): \($0.reason)" } == [
-        "Shop.A: media", "Shop.A: keyPath", "Shop.A/G: geometry", "Shop.A/U: abstractType", "Shop.A/X: unknownType",
+        "Shop.A: keyPath", "Shop.A/G: geometry", "Shop.A/U: abstractType", "Shop.A/X: unknownType",
       ])
     let text = try #require(other.files.first { $0.name.hasPrefix("A.") }?.text)
     #expect(

@@ -159,6 +159,19 @@ struct GeneratedTypesTests {
     #expect(Party.ODataDeletion.self == ODataForbidden.self && Bank.ODataDeletion.self == ODataForbidden.self)
   }
 
+  @Test("the bytes of media entities and stream properties have paths; media entities are created from bytes alone")
+  func media() throws {
+    func paths(_ picture: ODataEntityReference<Picture>, _ order: ODataEntityReference<Order>) throws -> [String] {
+      [try picture.mediaPath(), try picture.mediaPath(\.thumbnail), try order.mediaPath(\.scan)]
+    }
+    #expect(Picture.ODataMediaCreation.self == ODataAllowed.self)
+    #expect(Drawing.ODataMediaCreation.self == ODataForbidden.self)
+    let (picture, order): (Any.Type, Any.Type) = (Picture.self, Order.self)
+    #expect(!(picture is any ODataCreatable.Type) && picture is any ODataUpdatable.Type)
+    #expect(!(order is any ODataMediaEntity.Type))
+    #expect(try ODataQuery<Picture>("Pictures").select { $0.thumbnail }.text() == "Pictures?$select=Thumbnail")
+  }
+
   @Test("navigation properties that are named like a member of the typed stores can be followed")
   func followedNavigation() {
     func path(_ item: ODataEntityReference<Item>) -> ODataEntityReference<Order> { item.toQuery.predecessor }

@@ -28,8 +28,6 @@ package struct Omission: Sendable, Hashable, Comparable {
     case unknownType = "types of other documents"
     /// A key with a property of a complex property.
     case keyPath = "keys with paths"
-    /// The bytes of media entities.
-    case media = "content of media entities"
   }
 
   /// The kind of part.
@@ -63,6 +61,10 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether entities belong to bytes.
+  var isMedia = false
+  /// Whether the service creates entities from bytes.
+  var isMediaCreatable = false
   /// Whether values have properties that the type does not declare.
   var isOpen = false
   /// Whether the service deletes entities of the type.
