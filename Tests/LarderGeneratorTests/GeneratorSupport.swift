@@ -79,6 +79,7 @@ let shop = """
   <EntityType Name="Reply" BaseType="Shop.Letter" OpenType="true"><Property Name="Text" Type="Edm.String"/></EntityType>
   <EntityType Name="Picture" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Title" Type="Edm.String"/>
+    <Property Name="Frame" Type="Edm.GeometryPolygon"/><Property Name="Place" Type="Edm.GeographyPoint"/>
     <Property Name="Thumbnail" Type="Edm.Stream"/></EntityType>
   <EntityType Name="Drawing" BaseType="Shop.Picture"/>
   <ComplexType Name="Shape" OpenType="true"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>

@@ -20,8 +20,6 @@ package struct Omission: Sendable, Hashable, Comparable {
   package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// Actions and functions with parameters or results without a Swift form, or bound to other values than entities.
     case operation = "actions and functions"
-    /// Geometry values.
-    case geometry = "geometry values"
     /// A type that accepts values of several types.
     case abstractType = "values of abstract and untyped types"
     /// A type that the document does not declare.

@@ -95,6 +95,8 @@ struct TypedStoreTests {
       #expect(all.timeOfDay?.description == "23:59:59.999999" && all.date?.description == "2024-02-29")
       #expect(all.duration?.description == "P12DT23H59M59.999999S")
       #expect(all.binary == Data([0, 1, 2, 254, 255]))
+      #expect(all.geometryPoint == ODataGeo(.geometry, shape: .point(.init(x: 1.5, y: -2.5))))
+      #expect(all.geographyPoint?.space == .geography)
       #expect(all.int64s == [.min, 0, .max] && all.strings == ["a", "", "ü"])
       let other = try await shop.allTypes[2].get()
       #expect(other.double == -.infinity && other.single?.isNaN == true && other.int64 == .min)

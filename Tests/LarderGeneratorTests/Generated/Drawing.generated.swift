@@ -17,16 +17,24 @@ struct Drawing: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable,
   let id: Int32
   /// The property `Title`.
   var title: String? { didSet { odataState.assign(0) } }
+  /// The property `Frame`.
+  var frame: ODataGeo? { didSet { odataState.assign(1) } }
+  /// The property `Place`.
+  var place: ODataGeo? { didSet { odataState.assign(2) } }
   /// The version that was read, and the properties that have been assigned since.
   var odataState = ODataEntityState()
 
   /// Creates a value.
   init(
     id: Int32,
-    title: String? = nil
+    title: String? = nil,
+    frame: ODataGeo? = nil,
+    place: ODataGeo? = nil
   ) {
     self.id = id
     self.title = title
+    self.frame = frame
+    self.place = place
     odataType = "#Shop.Drawing"
   }
 
@@ -61,12 +69,16 @@ struct Drawing: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable,
     case odataState = "@odata.etag"
     case id = "ID"
     case title = "Title"
+    case frame = "Frame"
+    case place = "Place"
   }
 
   /// The properties that have been assigned since the entity was read.
   var odataChanges: [ODataProperty] {
     var odataList = ODataPropertyList()
     odataList.setIfAssigned(0, "Title", self.title, in: odataState)
+    odataList.setIfAssigned(1, "Frame", self.frame, in: odataState)
+    odataList.setIfAssigned(2, "Place", self.place, in: odataState)
     return odataList.properties
   }
 
@@ -78,6 +90,10 @@ struct Drawing: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable,
     var id: Field<Int32> { .init("ID") }
     /// The property `Title`.
     var title: Field<String> { .init("Title") }
+    /// The property `Frame`.
+    var frame: Field<ODataGeo> { .init("Frame") }
+    /// The property `Place`.
+    var place: Field<ODataGeo> { .init("Place") }
     /// The property `Thumbnail`.
     var thumbnail: StreamField { .init("Thumbnail") }
   }
@@ -86,18 +102,28 @@ struct Drawing: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable,
   struct Update: ODataChange {
     /// The property `Title`.
     var title: String??
+    /// The property `Frame`.
+    var frame: ODataGeo??
+    /// The property `Place`.
+    var place: ODataGeo??
 
     /// Creates the properties.
     init(
-      title: String?? = nil
+      title: String?? = nil,
+      frame: ODataGeo?? = nil,
+      place: ODataGeo?? = nil
     ) {
       self.title = title
+      self.frame = frame
+      self.place = place
     }
 
     /// The properties with their names in the service.
     var odataProperties: [ODataProperty] {
       var odataList = ODataPropertyList()
       odataList.setIfGiven("Title", self.title)
+      odataList.setIfGiven("Frame", self.frame)
+      odataList.setIfGiven("Place", self.place)
       return odataList.properties
     }
   }

@@ -15,6 +15,10 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
   let id: Int32
   /// The property `Title`.
   let title: String?
+  /// The property `Frame`.
+  let frame: ODataGeo?
+  /// The property `Place`.
+  let place: ODataGeo?
   /// The version that was read.
   var odataState = ODataEntityState()
   /// The whole value, if it is of a derived type.
@@ -23,10 +27,14 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
   /// Creates a value.
   init(
     id: Int32,
-    title: String? = nil
+    title: String? = nil,
+    frame: ODataGeo? = nil,
+    place: ODataGeo? = nil
   ) {
     self.id = id
     self.title = title
+    self.frame = frame
+    self.place = place
     odataType = "#Shop.Picture"
     odataDerived = nil
   }
@@ -62,6 +70,8 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
     case odataState = "@odata.etag"
     case id = "ID"
     case title = "Title"
+    case frame = "Frame"
+    case place = "Place"
   }
 
   /// Decodes the derived value that the name of the type means, or else the value.
@@ -74,11 +84,15 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
         odataState = odataValue.odataState
         self.id = odataValue.id
         self.title = odataValue.title
+        self.frame = odataValue.frame
+        self.place = odataValue.place
         odataDerived = ODataDerivedValue(odataValue)
       default:
         odataState = try container.decode(ODataEntityState.self, forKey: .odataState)
         self.id = try container.decode(Int32.self, forKey: .id)
         self.title = try container.decodeIfPresent(String.self, forKey: .title)
+        self.frame = try container.decodeIfPresent(ODataGeo.self, forKey: .frame)
+        self.place = try container.decodeIfPresent(ODataGeo.self, forKey: .place)
         odataDerived = nil
     }
   }
@@ -91,6 +105,8 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
     try container.encode(odataState, forKey: .odataState)
     try container.encode(self.id, forKey: .id)
     try container.encodeIfPresent(self.title, forKey: .title)
+    try container.encodeIfPresent(self.frame, forKey: .frame)
+    try container.encodeIfPresent(self.place, forKey: .place)
   }
 
   /// The properties in queries.
@@ -101,6 +117,10 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
     var id: Field<Int32> { .init("ID") }
     /// The property `Title`.
     var title: Field<String> { .init("Title") }
+    /// The property `Frame`.
+    var frame: Field<ODataGeo> { .init("Frame") }
+    /// The property `Place`.
+    var place: Field<ODataGeo> { .init("Place") }
     /// The property `Thumbnail`.
     var thumbnail: StreamField { .init("Thumbnail") }
   }
@@ -109,18 +129,28 @@ struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, 
   struct Update: ODataChange {
     /// The property `Title`.
     var title: String??
+    /// The property `Frame`.
+    var frame: ODataGeo??
+    /// The property `Place`.
+    var place: ODataGeo??
 
     /// Creates the properties.
     init(
-      title: String?? = nil
+      title: String?? = nil,
+      frame: ODataGeo?? = nil,
+      place: ODataGeo?? = nil
     ) {
       self.title = title
+      self.frame = frame
+      self.place = place
     }
 
     /// The properties with their names in the service.
     var odataProperties: [ODataProperty] {
       var odataList = ODataPropertyList()
       odataList.setIfGiven("Title", self.title)
+      odataList.setIfGiven("Frame", self.frame)
+      odataList.setIfGiven("Place", self.place)
       return odataList.properties
     }
   }
