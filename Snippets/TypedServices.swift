@@ -53,6 +53,9 @@ func change(_ shop: Shop) async throws {
 
   try await shop.orders.create(.init(customer: "ACME", predecessor: .existing(shop.orders[4712])))
 
+  let scan = try await shop.orders[4712].media(\.scan)
+  try await shop.orders[4713].updateMedia(\.scan, .bytes(scan, contentType: "image/png"))
+
   try await shop.orders[4712].approve(comment: "ok")
 
   let (changed, _) = try await shop.store.changeSet(shop.orders.updating(order), shop.orders[17].deleting())
@@ -301,6 +304,8 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     var due: Field<ODataDateTimeOffset> { .init("Due") }
     /// The property `Note`.
     var note: Field<String> { .init("Note") }
+    /// The property `Scan`.
+    var scan: StreamField { .init("Scan") }
     /// The property `Items`.
     var items: NavigationCollection<Item> { .init("Items") }
     /// The property `Predecessor`.

@@ -93,6 +93,21 @@ struct GeneratedTypesTests {
     #expect(Set([order, copy]).count == 1)
   }
 
+  @Test("geometry and geography values keep their kind of coordinates, also in encoded values")
+  func geoValues() throws {
+    let json = #"""
+      {"ID": 1, "Frame": {"type": "Polygon", "coordinates": [[[0, 0], [2, 0], [2, 1], [0, 0]]]},
+       "Place": {"type": "Point", "coordinates": [7.5, 50]}}
+      """#
+    let model = try model(shop)
+    let type = ValueType.structure(try #require(model.structure("Shop.Picture")))
+    let decoder = NodeDecoder(try JSONNode(Array(json.utf8)), type, codingPath: [], model: model)
+    let picture = try decoder.value(Picture.self)
+    #expect(picture.frame?.space == .geometry && picture.frame?.type == .geometryPolygon)
+    #expect(picture.place == ODataGeo(.geography, shape: .point(.init(x: 7.5, y: 50))))
+    #expect(try JSONDecoder().decode(Picture.self, from: JSONEncoder().encode(picture)) == picture)
+  }
+
   @Test("a required property that is missing is an error that names it")
   func missing() throws {
     let error = #expect(throws: DecodingError.self) { try decode(Order.self, #"{"ID": 7}"#) }
@@ -157,6 +172,19 @@ struct GeneratedTypesTests {
     }
     #expect(Own.ODataDeletion.self == ODataAllowed.self && Order.ODataDeletion.self == ODataAllowed.self)
     #expect(Party.ODataDeletion.self == ODataForbidden.self && Bank.ODataDeletion.self == ODataForbidden.self)
+  }
+
+  @Test("the bytes of media entities and stream properties have paths; media entities are created from bytes alone")
+  func media() throws {
+    func paths(_ picture: ODataEntityReference<Picture>, _ order: ODataEntityReference<Order>) throws -> [String] {
+      [try picture.mediaPath(), try picture.mediaPath(\.thumbnail), try order.mediaPath(\.scan)]
+    }
+    #expect(Picture.ODataMediaCreation.self == ODataAllowed.self)
+    #expect(Drawing.ODataMediaCreation.self == ODataForbidden.self)
+    let (picture, order): (Any.Type, Any.Type) = (Picture.self, Order.self)
+    #expect(!(picture is any ODataCreatable.Type) && picture is any ODataUpdatable.Type)
+    #expect(!(order is any ODataMediaEntity.Type))
+    #expect(try ODataQuery<Picture>("Pictures").select { $0.thumbnail }.text() == "Pictures?$select=Thumbnail")
   }
 
   @Test("navigation properties that are named like a member of the typed stores can be followed")

@@ -77,6 +77,11 @@ let shop = """
     <Property Name="Shape" Type="Shop.Shape" Nullable="false"/></EntityType>
   <EntityType Name="Letter" BaseType="Shop.Document"><Key><PropertyRef Name="ID"/></Key></EntityType>
   <EntityType Name="Reply" BaseType="Shop.Letter" OpenType="true"><Property Name="Text" Type="Edm.String"/></EntityType>
+  <EntityType Name="Picture" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Title" Type="Edm.String"/>
+    <Property Name="Frame" Type="Edm.GeometryPolygon"/><Property Name="Place" Type="Edm.GeographyPoint"/>
+    <Property Name="Thumbnail" Type="Edm.Stream"/></EntityType>
+  <EntityType Name="Drawing" BaseType="Shop.Picture"/>
   <ComplexType Name="Shape" OpenType="true"><Property Name="Name" Type="Edm.String"/><Property Name="Outer" Type="Shop.Shape"/></ComplexType>
   <ComplexType Name="Circle" BaseType="Shop.Shape"><Property Name="Radius" Type="Edm.Double" Nullable="false"/></ComplexType>
   <EntityType Name="Entity">
@@ -130,6 +135,11 @@ let shop = """
         <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
       <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions"><Record>
         <PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
+    </EntitySet>
+    <EntitySet Name="Pictures" EntityType="Shop.Picture"/>
+    <EntitySet Name="Drawings" EntityType="Shop.Drawing">
+      <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
+        <PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>
     </EntitySet>
     <EntitySet Name="_" EntityType="Shop.Entity"/>
     <EntitySet Name="Store" EntityType="Shop.Item"/>

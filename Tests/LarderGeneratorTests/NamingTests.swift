@@ -57,10 +57,11 @@ struct NamingTests {
     #expect(NameTable.navigation("Items") == ["items", "toItems"])
     for file in [
       "Sources/LarderService/Typed/ODataEntitySet.swift", "Sources/LarderService/Typed/ODataEntityReference.swift",
+      "Sources/LarderService/Typed/ODataTypedMedia.swift",
     ] {
       let text = try String(contentsOf: PackageRoot.folder.appending(path: file), encoding: .utf8)
       let names = text.matches(of: /public (?:private\(set\) )?(?:func|var|let) (\w+)/).map { String($0.1) }
-      #expect(names.count > 5)
+      #expect(names.count > 4)
       for name in names { #expect(SwiftKeywords.methods.contains(name), "\(name) hides navigation properties") }
     }
   }

@@ -30,7 +30,7 @@ enum SwiftKeywords {
     "_", "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create",
     "update",
     "delete", "link", "unlink", "expand", "filter", "orderBy", "search", "skip", "top", "odataCall",
-    "reading", "creating", "updating", "deleting",
+    "reading", "creating", "updating", "deleting", "media", "updateMedia", "createMedia", "mediaPath",
   ]
 
   /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.
@@ -51,7 +51,7 @@ enum SwiftKeywords {
     // Inside of generated types.
     "AllCases", "CodingKeys", "Create", "Element", "Entity", "Fields", "ID", "Key", "RawValue", "Update", "Value",
     "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",
-    "UnexpandableCollection", "UnexpandableNavigation", "Unfilterable", "Unsortable",
+    "StreamField", "UnexpandableCollection", "UnexpandableNavigation", "Unfilterable", "Unsortable",
   ]
 
   /// Whether a type of this name would hide one that generated code uses.

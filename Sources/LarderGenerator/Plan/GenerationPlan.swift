@@ -20,16 +20,12 @@ package struct Omission: Sendable, Hashable, Comparable {
   package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// Actions and functions with parameters or results without a Swift form, or bound to other values than entities.
     case operation = "actions and functions"
-    /// Geometry values.
-    case geometry = "geometry values"
     /// A type that accepts values of several types.
     case abstractType = "values of abstract and untyped types"
     /// A type that the document does not declare.
     case unknownType = "types of other documents"
     /// A key with a property of a complex property.
     case keyPath = "keys with paths"
-    /// The bytes of media entities.
-    case media = "content of media entities"
   }
 
   /// The kind of part.
@@ -63,6 +59,10 @@ struct StructurePlan {
   var create: [ChangeMember]?
   /// The properties that can be changed; nil if the service allows no changes.
   var update: [ChangeMember]?
+  /// Whether entities belong to bytes.
+  var isMedia = false
+  /// Whether the service creates entities from bytes.
+  var isMediaCreatable = false
   /// Whether values have properties that the type does not declare.
   var isOpen = false
   /// Whether the service deletes entities of the type.

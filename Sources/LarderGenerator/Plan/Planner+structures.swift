@@ -18,6 +18,8 @@ extension Planner {
     plan.key = key(of: structure, members: plan.members)
     let restrictions = restrictions(of: structure)
     plan.isDeletable = restrictions.isDeletable
+    plan.isMedia = structure.hasStream
+    plan.isMediaCreatable = structure.hasStream && restrictions.isInsertable && !type.isAbstract
     guard !type.isAbstract else { return plan }
     let keyNames = Set(plan.key.map(\.serviceName))
     let properties = members.compactMap { member in
@@ -25,6 +27,8 @@ extension Planner {
     }
     plan.create = create(properties, restrictions, notRequired: keyNames.union(dependentProperties(of: structure)))
     plan.update = update(properties, restrictions, keyNames: keyNames)
+    // A service takes the content of a creation as the bytes (OData Protocol 4.01 §11.4.7.1).
+    if plan.isMedia { plan.create = nil }
     if !plan.isOpen {
       if plan.create?.isEmpty == true { plan.create = nil }
       if plan.update?.isEmpty == true { plan.update = nil }

@@ -40,7 +40,6 @@ struct Planner {
     var plan = GenerationPlan()
     for schema in model.schemas {
       for type in schema.entityTypes where isPlanned(type.qualifiedName) {
-        if type.hasStream { omit(.media, type.qualifiedName) }
         plan.structures += structure(type).map { [$0] } ?? []
       }
       for type in schema.complexTypes where isPlanned(type.qualifiedName) {

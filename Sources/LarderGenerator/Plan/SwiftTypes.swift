@@ -56,11 +56,10 @@ struct SwiftTypes {
     case .string: .value("String", .primitive)
     case .timeOfDay: .value("ODataTimeOfDay", .primitive)
     case .geography, .geographyPoint, .geographyLineString, .geographyPolygon, .geographyMultiPoint,
-      .geographyMultiLineString, .geographyMultiPolygon, .geographyCollection:
+      .geographyMultiLineString, .geographyMultiPolygon, .geographyCollection, .geometry, .geometryPoint,
+      .geometryLineString, .geometryPolygon, .geometryMultiPoint, .geometryMultiLineString, .geometryMultiPolygon,
+      .geometryCollection:
       .value("ODataGeo", .primitive)
-    case .geometry, .geometryPoint, .geometryLineString, .geometryPolygon, .geometryMultiPoint,
-      .geometryMultiLineString, .geometryMultiPolygon, .geometryCollection:
-      .omitted(.geometry)
     }
   }
 }

@@ -24,6 +24,7 @@ struct StructureWriter {
       protocols = (plan.isTracked ? ["ODataTracked"] : versioned) + ["Identifiable"]
     }
     if plan.create != nil { protocols.append("ODataCreatable") }
+    if plan.isMedia { protocols.append("ODataMediaEntity") }
     if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
     if !plan.isEntity { protocols.append("ODataComplex") }
     if plan.isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
@@ -37,6 +38,10 @@ struct StructureWriter {
     if !plan.isDeletable {
       text.line("/// The service does not delete entities of the type.")
       text.declare("typealias ODataDeletion = ODataForbidden")
+    }
+    if plan.isMedia, !plan.isMediaCreatable {
+      text.line("/// The service does not create entities of the type.")
+      text.declare("typealias ODataMediaCreation = ODataForbidden")
     }
     properties(&text)
     text.line("")
@@ -230,9 +235,10 @@ struct StructureWriter {
       for member in plan.members {
         var type = StructureWriter.fieldType(member)
         var value = ".init(\(SwiftText.literal(member.serviceName)))"
+        // A stream property has no operators anyway.
         let isStream = member.kind == .stream
-        if !member.isFilterable || isStream { (type, value) = ("Unfilterable<\(type)>", ".init(\(value))") }
-        if !member.isSortable || isStream { (type, value) = ("Unsortable<\(type)>", ".init(\(value))") }
+        if !member.isFilterable && !isStream { (type, value) = ("Unfilterable<\(type)>", ".init(\(value))") }
+        if !member.isSortable && !isStream { (type, value) = ("Unsortable<\(type)>", ".init(\(value))") }
         text.document(Array(member.documentation.prefix(1)), else: "The property `\(member.serviceName)`.")
         text.declare("var \(SwiftIdentifier.declared(member.name)): \(type) { \(value) }")
       }
@@ -242,13 +248,14 @@ struct StructureWriter {
   private static func fieldType(_ member: MemberPlan) -> String {
     let family =
       switch (member.kind, member.isCollection) {
-      case (.primitive, false), (.stream, _): "Field"
+      case (.stream, _): "StreamField"
+      case (.primitive, false): "Field"
       case (.primitive, true): "CollectionField"
       case (.complex, false): "ComplexField"
       case (.complex, true): "ComplexCollection"
       case (.entity, false): member.isExpandable ? "Navigation" : "UnexpandableNavigation"
       case (.entity, true): member.isExpandable ? "NavigationCollection" : "UnexpandableCollection"
       }
-    return "\(family)<\(member.type)>"
+    return member.kind == .stream ? family : "\(family)<\(member.type)>"
   }
 }

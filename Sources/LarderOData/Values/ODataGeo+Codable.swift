@@ -1,15 +1,34 @@
+/// A decoder that knows the declared type of its value.
+package protocol ODataTypedDecoder: Decoder {
+  /// The declared primitive type; nil for other types, and if there is none.
+  var primitiveType: EdmPrimitiveType? { get }
+}
+
 extension ODataGeo: Codable {
-  /// Decodes GeoJSON, as a geography value: only the declared type of a property distinguishes it from geometry.
+  /// Decodes GeoJSON: as a geometry value if it is declared or annotated as one, else as a geography value.
   public init(from decoder: any Decoder) throws {
     let node = try decoder.geoNode(depth: 0)
-    do throws(ODataValueError.Problem) { try self.init(geoJSON: node, type: .geography) } catch {
+    let isAnnotated = node[Self.annotation]?.string?.hasPrefix("#Geometry") == true
+    let declared = (decoder as? any ODataTypedDecoder)?.primitiveType?.geoSpace
+    let space = declared ?? (isAnnotated ? .geometry : .geography)
+    do throws(ODataValueError.Problem) {
+      try self.init(geoJSON: node, type: space == .geometry ? .geometry : .geography)
+    } catch {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "The object is not GeoJSON of a geography value"))
+        .init(codingPath: decoder.codingPath, debugDescription: "The object is not GeoJSON of a \(space) value"))
     }
   }
 
-  /// Encodes the value as GeoJSON.
-  public func encode(to encoder: any Encoder) throws { try EncodedNode(node: geoJSON()).encode(to: encoder) }
+  /// Encodes the value as GeoJSON, with a type annotation if it is a geometry value.
+  public func encode(to encoder: any Encoder) throws {
+    var node = try geoJSON()
+    if space == .geometry, case .object(let members) = node {
+      node = .object([.init(Self.annotation, .string("#" + type.rawValue))] + members)
+    }
+    try EncodedNode(node: node).encode(to: encoder)
+  }
+
+  private static let annotation = "@odata.type"
 }
 
 /// A name of an object's member.

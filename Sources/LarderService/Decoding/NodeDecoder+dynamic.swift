@@ -39,28 +39,8 @@ extension NodeDecoder: ODataDynamicDecoder {
   }
 
   private func scalarValue() throws -> ODataValue {
-    var primitive: EdmPrimitiveType?
-    if case .primitive(let declared) = type { primitive = declared }
-    do { return try ODataValue(json: node, type: primitive, dialect: .v4) } catch {
+    do { return try ODataValue(json: node, type: primitiveType, dialect: .v4) } catch {
       throw scalar.mismatch(ODataValue.self)
     }
   }
-}
-
-extension EntityEncoder: ODataDynamicEncoder {
-  func encode(dynamic properties: [ODataProperty]) {
-    for property in properties {
-      member(MemberKey(property.name)).part.content = .value(property.value)
-    }
-  }
-}
-
-/// The name of a member in a coding path.
-private struct MemberKey: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) { stringValue = name }
-  init?(stringValue: String) { self.init(stringValue) }
-  init?(intValue: Int) { nil }
 }

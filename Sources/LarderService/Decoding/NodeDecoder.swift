@@ -1,7 +1,7 @@
 package import LarderOData
 
 /// Decodes V4 JSON by its declared type: collections, complex values that are not flattened, and undeclared properties.
-package struct NodeDecoder: Decoder {
+package struct NodeDecoder: ODataTypedDecoder {
   package let node: JSONNode
   let type: ValueType
   package let codingPath: [any CodingKey]
@@ -15,6 +15,8 @@ package struct NodeDecoder: Decoder {
   }
 
   package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  package var primitiveType: EdmPrimitiveType? { if case .primitive(let type) = type { type } else { nil } }
 
   /// The node as a value of any type.
   package func value<Value: Decodable>(_ type: Value.Type) throws -> Value {

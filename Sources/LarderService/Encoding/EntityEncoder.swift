@@ -64,6 +64,13 @@ struct EntityEncoder: Encoder {
   }
 }
 
+// Properties that an open type does not declare, exact.
+extension EntityEncoder: ODataDynamicEncoder {
+  func encode(dynamic properties: [ODataProperty]) {
+    for property in properties { member(MemberKey(property.name)).part.content = .value(property.value) }
+  }
+}
+
 /// A part of the encoded value.
 final class EncodedPart {
   enum Content {

@@ -32,7 +32,13 @@ extension ODataEntitySet {
   func creating<Created: Decodable & Sendable>(
     _ entity: ODataEntity, as type: Created.Type
   ) throws -> ODataTypedRequest<Created> {
-    var request = ODataSingleRequest.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path)))
+    creating(.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path))), as: type)
+  }
+
+  func creating<Created: Decodable & Sendable>(
+    _ request: ODataSingleRequest, as type: Created.Type
+  ) -> ODataTypedRequest<Created> {
+    var request = request
     request.returnPreference = .representation
     return ODataTypedRequest(store: store, request: request) { [store] response in
       let problem: any Error

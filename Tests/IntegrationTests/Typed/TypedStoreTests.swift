@@ -31,8 +31,12 @@ struct TypedStoreTests {
       let store = try OfflineODataProvider(
         serviceRoot: root, transport: try CurlTransport(),
         parameters: OfflineODataParameters(path: folder.path, resultPageSize: 4))
-      for query in ["Products?$expand=Category,Shelves", "Categories", "Orders?$expand=Items", "AllTypes", "Shelves"] {
-        try await store.add(OfflineODataDefiningQuery(String(query.prefix { $0 != "?" }), query))
+      for query in [
+        "Products?$expand=Category,Shelves", "Categories", "Orders?$expand=Items", "AllTypes", "Shelves", "Documents",
+      ] {
+        let name = String(query.prefix { $0 != "?" })
+        try await store.add(
+          OfflineODataDefiningQuery(name, query, automaticallyRetrievesStreams: name == "Documents"))
       }
       try await store.open()
       try await body(Container(store))
@@ -91,6 +95,8 @@ struct TypedStoreTests {
       #expect(all.timeOfDay?.description == "23:59:59.999999" && all.date?.description == "2024-02-29")
       #expect(all.duration?.description == "P12DT23H59M59.999999S")
       #expect(all.binary == Data([0, 1, 2, 254, 255]))
+      #expect(all.geometryPoint == ODataGeo(.geometry, shape: .point(.init(x: 1.5, y: -2.5))))
+      #expect(all.geographyPoint?.space == .geography)
       #expect(all.int64s == [.min, 0, .max] && all.strings == ["a", "", "ü"])
       let other = try await shop.allTypes[2].get()
       #expect(other.double == -.infinity && other.single?.isNaN == true && other.int64 == .min)
@@ -153,6 +159,29 @@ struct TypedStoreTests {
       #expect(items.map(\.product?.id) == [3])
       try await shop.orders.delete(try await shop.orders[order].get())
       try await shop.products.delete(try await shop.products[product].get())
+    }
+  }
+
+  // OData Protocol 4.01 §11.1.3, §11.4.7, §11.4.8
+  @Test("the bytes of media entities and stream properties are read and replaced", arguments: Kind.allCases)
+  func media(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let document = shop.documents[1]
+      let before = try await document.media()
+      #expect(String(decoding: before, as: UTF8.self).hasPrefix("Flour"))
+      try await document.updateMedia(.bytes(Array("new".utf8), contentType: "text/plain"))
+      #expect(try await document.media() == Array("new".utf8))
+      try await document.updateMedia(.bytes(before, contentType: "text/plain"))
+      let created = try await shop.documents.createMedia(.bytes([1, 2, 3], contentType: "application/octet-stream"))
+      #expect(try await shop.documents[created].media() == [1, 2, 3])
+      #expect(try shop.documents[1].mediaPath() == "Documents(1)/$value")
+      try await shop.documents.delete(try await shop.documents[created].get())
+      let photo = shop.products[1]
+      #expect(try photo.mediaPath(\.photo) == "Products(1)/Photo")
+      if kind == .online {
+        try await photo.updateMedia(\.photo, .bytes([7, 8], contentType: "image/png"))
+        #expect(try await photo.media(\.photo) == [7, 8])
+      }
     }
   }
 

@@ -157,7 +157,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `in`.
     var `in`: Field<Data> { .init("in") }
     /// The property `Scan`.
-    var scan: Unsortable<Unfilterable<Field<String>>> { .init(.init(.init("Scan"))) }
+    var scan: StreamField { .init("Scan") }
     /// The property `Items`.
     var items: NavigationCollection<Item> { .init("Items") }
     /// The property `Predecessor`.

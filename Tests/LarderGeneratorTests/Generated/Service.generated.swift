@@ -19,6 +19,12 @@ struct Service: Sendable {
   /// The entity set `Parties`.
   var parties: ODataEntitySet<Party> { .init(self.store, ODataQuery<Party>("Parties")) }
 
+  /// The entity set `Pictures`.
+  var pictures: ODataEntitySet<Picture> { .init(self.store, ODataQuery<Picture>("Pictures")) }
+
+  /// The entity set `Drawings`.
+  var drawings: ODataEntitySet<Drawing> { .init(self.store, ODataQuery<Drawing>("Drawings")) }
+
   /// The entity set `_`.
   var _Set: ODataEntitySet<EntityEntity> { .init(self.store, ODataQuery<EntityEntity>("_")) }
 

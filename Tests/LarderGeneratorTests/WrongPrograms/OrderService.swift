@@ -3,7 +3,7 @@ import LarderOData
 @testable import LarderGenerator
 
 /// A service for programs that are compiled: properties that are computed, immutable, or not in filters and orders, a
-/// set without creations, updates and deletions, a property that cannot be expanded, derived types, a key of two properties, a singleton, an action and functions.
+/// set without creations, updates and deletions, a property that cannot be expanded, derived types, media, a key of two properties, a singleton, an action and functions.
 enum OrderService {
   /// The generated files by their names, and the types of rows that the programs use.
   static func files() throws -> [String: String] {
@@ -80,6 +80,11 @@ enum OrderService {
       <Property Name="Name" Type="Edm.String"/>
     </EntityType>
     <EntityType Name="Company" BaseType="Shop.Party"><Property Name="Employees" Type="Edm.Int64"/></EntityType>
+    <EntityType Name="Picture" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
+      <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Title" Type="Edm.String"/>
+      <Property Name="Thumbnail" Type="Edm.Stream"/></EntityType>
+    <EntityType Name="Scan" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
+      <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
     <ComplexType Name="Address"><Property Name="City" Type="Edm.String"/></ComplexType>
     <EnumType Name="Status"><Member Name="Open"/><Member Name="Shipped"/></EnumType>
     <EnumType Name="Priority"><Member Name="Low"/><Member Name="High"/></EnumType>
@@ -112,6 +117,11 @@ enum OrderService {
           <PropertyValue Property="Updatable" Bool="false"/></Record></Annotation>
         <Annotation Term="Org.OData.Capabilities.V1.DeleteRestrictions"><Record>
           <PropertyValue Property="Deletable" Bool="false"/></Record></Annotation>
+      </EntitySet>
+      <EntitySet Name="Pictures" EntityType="Shop.Picture"/>
+      <EntitySet Name="Scans" EntityType="Shop.Scan">
+        <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
+          <PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>
       </EntitySet>
       <Singleton Name="Head" Type="Shop.Company"/>
       <FunctionImport Name="Below" Function="Shop.Below" EntitySet="Products"/>

@@ -22,7 +22,7 @@ struct WrongProgram: Sendable {
 enum WrongPrograms {
   static let all =
     names + comparisons + conditions + restrictions + shapes + keys + creations + derivedTypes + batches + updates
-    + calls + results
+    + media + calls + results
 
   static let names: [WrongProgram] = [
     .init(
@@ -279,6 +279,34 @@ enum WrongPrograms {
     .init(
       "a read value as a creation", #"try await shop.orders.create(Order.Create(customer: "A", status: .open))"#,
       #"Order.Create(customer: "A", status: .open)"#, "order", "cannot convert value of type 'Order'"),
+  ]
+
+  static let media: [WrongProgram] = [
+    .init(
+      "the bytes of an entity that has none", "_ = try await shop.pictures[7].media()", "pictures", "orders", "'media"),
+    .init(
+      "the bytes of a structural property", "_ = try await shop.pictures[7].media(\\.thumbnail)", "thumbnail", "title",
+      "ODataStreamField"),
+    .init(
+      "a filter by a stream property", #"_ = shop.pictures.filter { $0.title == "x" }"#, "title", "thumbnail",
+      "ODataNotFilterable"),
+    .init(
+      "text instead of bytes",
+      #"try await shop.pictures[7].updateMedia(.bytes([], contentType: "image/png"))"#,
+      #".bytes([], contentType: "image/png")"#, #""x""#, "cannot convert value of type 'String'"),
+    .init(
+      "a media entity created from values",
+      #"try await shop.pictures.createMedia(.bytes([], contentType: "image/png"))"#,
+      #"createMedia(.bytes([], contentType: "image/png"))"#, #"create(.init(title: "x"))"#,
+      "requires that 'Picture' conform to 'ODataCreatable'"),
+    .init(
+      "a creation from bytes in a set that allows none",
+      #"try await shop.pictures.createMedia(.bytes([], contentType: "image/png"))"#, "pictures", "scans",
+      "ODataForbidden"),
+    .init(
+      "a creation from bytes in a set without media",
+      #"try await shop.pictures.createMedia(.bytes([], contentType: "image/png"))"#, "pictures", "orders",
+      "'ODataMediaEntity'"),
   ]
 
   static let derivedTypes: [WrongProgram] = [

@@ -99,8 +99,7 @@ extension RowDecoder {
     let node = unsafe try ResultTypes.node(Array(row.pointee.utf8(column)))
     let types = place.writer.types
     return NodeDecoder(
-      node, storage == .geo ? .untyped : ValueType(type, in: types.model), codingPath: parentPath + [key],
-      model: types.model)
+      node, ValueType(type, in: types.model), codingPath: parentPath + [key], model: types.model)
   }
 
   /// Decodes related entities: arrays and sets element by element, other types through JSON.

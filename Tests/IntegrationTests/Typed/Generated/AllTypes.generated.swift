@@ -54,10 +54,12 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
   var geographyLineString: ODataGeo? { didSet { odataState.assign(17) } }
   /// The property `GeographyPolygon`.
   var geographyPolygon: ODataGeo? { didSet { odataState.assign(18) } }
+  /// The property `GeometryPoint`.
+  var geometryPoint: ODataGeo? { didSet { odataState.assign(19) } }
   /// The property `Strings`.
-  var strings: [String] { didSet { odataState.assign(19) } }
+  var strings: [String] { didSet { odataState.assign(20) } }
   /// The property `Int64s`.
-  var int64s: [Int64] { didSet { odataState.assign(20) } }
+  var int64s: [Int64] { didSet { odataState.assign(21) } }
   /// The version that was read, and the properties that have been assigned since.
   var odataState = ODataEntityState()
 
@@ -83,6 +85,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     geographyPoint: ODataGeo? = nil,
     geographyLineString: ODataGeo? = nil,
     geographyPolygon: ODataGeo? = nil,
+    geometryPoint: ODataGeo? = nil,
     strings: [String] = [],
     int64s: [Int64] = []
   ) {
@@ -106,6 +109,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     self.geographyPoint = geographyPoint
     self.geographyLineString = geographyLineString
     self.geographyPolygon = geographyPolygon
+    self.geometryPoint = geometryPoint
     self.strings = strings
     self.int64s = int64s
   }
@@ -158,6 +162,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     case geographyPoint = "GeographyPoint"
     case geographyLineString = "GeographyLineString"
     case geographyPolygon = "GeographyPolygon"
+    case geometryPoint = "GeometryPoint"
     case strings = "Strings"
     case int64s = "Int64s"
   }
@@ -184,8 +189,9 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     odataList.setIfAssigned(16, "GeographyPoint", self.geographyPoint, in: odataState)
     odataList.setIfAssigned(17, "GeographyLineString", self.geographyLineString, in: odataState)
     odataList.setIfAssigned(18, "GeographyPolygon", self.geographyPolygon, in: odataState)
-    odataList.setIfAssigned(19, "Strings", self.strings, in: odataState)
-    odataList.setIfAssigned(20, "Int64s", self.int64s, in: odataState)
+    odataList.setIfAssigned(19, "GeometryPoint", self.geometryPoint, in: odataState)
+    odataList.setIfAssigned(20, "Strings", self.strings, in: odataState)
+    odataList.setIfAssigned(21, "Int64s", self.int64s, in: odataState)
     return odataList.properties
   }
 
@@ -233,6 +239,8 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     var geographyLineString: Field<ODataGeo> { .init("GeographyLineString") }
     /// The property `GeographyPolygon`.
     var geographyPolygon: Field<ODataGeo> { .init("GeographyPolygon") }
+    /// The property `GeometryPoint`.
+    var geometryPoint: Field<ODataGeo> { .init("GeometryPoint") }
     /// The property `Strings`.
     var strings: CollectionField<String> { .init("Strings") }
     /// The property `Int64s`.
@@ -281,6 +289,8 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     var geographyLineString: ODataGeo?
     /// The property `GeographyPolygon`.
     var geographyPolygon: ODataGeo?
+    /// The property `GeometryPoint`.
+    var geometryPoint: ODataGeo?
     /// The property `Strings`.
     var strings: [String]?
     /// The property `Int64s`.
@@ -308,6 +318,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       geographyPoint: ODataGeo? = nil,
       geographyLineString: ODataGeo? = nil,
       geographyPolygon: ODataGeo? = nil,
+      geometryPoint: ODataGeo? = nil,
       strings: [String]? = nil,
       int64s: [Int64]? = nil
     ) {
@@ -331,6 +342,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       self.geographyPoint = geographyPoint
       self.geographyLineString = geographyLineString
       self.geographyPolygon = geographyPolygon
+      self.geometryPoint = geometryPoint
       self.strings = strings
       self.int64s = int64s
     }
@@ -358,6 +370,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       odataList.setIfGiven("GeographyPoint", self.geographyPoint)
       odataList.setIfGiven("GeographyLineString", self.geographyLineString)
       odataList.setIfGiven("GeographyPolygon", self.geographyPolygon)
+      odataList.setIfGiven("GeometryPoint", self.geometryPoint)
       odataList.setIfGiven("Strings", self.strings)
       odataList.setIfGiven("Int64s", self.int64s)
       return odataList.properties
@@ -404,6 +417,8 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     var geographyLineString: ODataGeo??
     /// The property `GeographyPolygon`.
     var geographyPolygon: ODataGeo??
+    /// The property `GeometryPoint`.
+    var geometryPoint: ODataGeo??
     /// The property `Strings`.
     var strings: [String]?
     /// The property `Int64s`.
@@ -430,6 +445,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       geographyPoint: ODataGeo?? = nil,
       geographyLineString: ODataGeo?? = nil,
       geographyPolygon: ODataGeo?? = nil,
+      geometryPoint: ODataGeo?? = nil,
       strings: [String]? = nil,
       int64s: [Int64]? = nil
     ) {
@@ -452,6 +468,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       self.geographyPoint = geographyPoint
       self.geographyLineString = geographyLineString
       self.geographyPolygon = geographyPolygon
+      self.geometryPoint = geometryPoint
       self.strings = strings
       self.int64s = int64s
     }
@@ -478,6 +495,7 @@ struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       odataList.setIfGiven("GeographyPoint", self.geographyPoint)
       odataList.setIfGiven("GeographyLineString", self.geographyLineString)
       odataList.setIfGiven("GeographyPolygon", self.geographyPolygon)
+      odataList.setIfGiven("GeometryPoint", self.geometryPoint)
       odataList.setIfGiven("Strings", self.strings)
       odataList.setIfGiven("Int64s", self.int64s)
       return odataList.properties

@@ -6,7 +6,7 @@
 import LarderOData
 
 /// The entity type `Larder.Shop.Document`.
-struct Document: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+struct Document: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Document"
   /// The property `ID`.
@@ -72,31 +72,6 @@ struct Document: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     var id: Field<Int32> { .init("ID") }
     /// The property `Title`.
     var title: Field<String> { .init("Title") }
-  }
-
-  /// The properties of a new entity. The service sets those that are nil.
-  struct Create: ODataChange {
-    /// The property `ID`.
-    var id: Int32?
-    /// The property `Title`.
-    var title: String?
-
-    /// Creates the properties.
-    init(
-      id: Int32? = nil,
-      title: String? = nil
-    ) {
-      self.id = id
-      self.title = title
-    }
-
-    /// The properties with their names in the service.
-    var odataProperties: [ODataProperty] {
-      var odataList = ODataPropertyList()
-      odataList.setIfGiven("ID", self.id)
-      odataList.setIfGiven("Title", self.title)
-      return odataList.properties
-    }
   }
 
   /// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.

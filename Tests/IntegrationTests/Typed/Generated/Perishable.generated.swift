@@ -178,7 +178,7 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
     /// The property `Rating`.
     var rating: Field<Double> { .init("Rating") }
     /// The property `Photo`.
-    var photo: Unsortable<Unfilterable<Field<String>>> { .init(.init(.init("Photo"))) }
+    var photo: StreamField { .init("Photo") }
     /// The property `Category`.
     var category: Navigation<Category> { .init("Category") }
     /// The property `Supplier`.

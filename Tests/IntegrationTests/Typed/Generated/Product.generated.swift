@@ -218,7 +218,7 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
     /// The property `Rating`.
     var rating: Field<Double> { .init("Rating") }
     /// The property `Photo`.
-    var photo: Unsortable<Unfilterable<Field<String>>> { .init(.init(.init("Photo"))) }
+    var photo: StreamField { .init("Photo") }
     /// The property `Category`.
     var category: Navigation<Category> { .init("Category") }
     /// The property `Supplier`.
