@@ -157,6 +157,23 @@ struct DeepInsertKeptTests {
     #expect(try await rig.read("Items(\(before[0].key))")["ID"]?.text == "101")
   }
 
+  @Test("What another client deleted before its key was known goes with the next download", arguments: [true, false])
+  func deletedMeanwhile(expands: Bool) async throws {
+    let rig = try await Rig(Ways(answer: .nothing, expands: expands))
+    _ = try await rig.store.create(Self.order, in: "Orders")
+    rig.service.change { $0.losesNext = true }
+    await #expect(throws: OfflineODataError.self) { try await rig.upload() }
+    rig.service.change { state in
+      state.sets["Items"]?[104] = nil
+      state.sets["Notes"]?[105] = nil
+    }
+    let report = try await rig.upload()
+    #expect(report.sent == 1 && report.failed == 0, "\(report)")
+    try await rig.store.download()
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.key) == [102, 103])
+  }
+
   @Test("What is bound in a deep insert stays bound", arguments: [true, false])
   func bound(expands: Bool) async throws {
     let rig = try await Rig(Ways(expands: expands))
