@@ -269,6 +269,11 @@ enum WrongPrograms {
       #"shop.orders.create(.init(customer: "A", status: .open, buyer: .new(.init(name: "Ada"))))"#,
       "static method 'new'"),
     .init(
+      "an entity of another type beside new ones in a creation",
+      "try await shop.products.create(\n"
+        + #"  .init(code: "A", name: "Salt", substitutes: [.init(code: "B", name: "C")] + .existing(shop.products["D"])))"#,
+      #"products["D"]"#, "parties[guid]", "'ODataRelatedEntities<Party>'"),
+    .init(
       "several targets of a property that has one in a creation",
       #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[guid])))"#,
       "shop.parties[guid]", "shop.parties[guid], shop.parties[guid]", "extra argument in call"),
