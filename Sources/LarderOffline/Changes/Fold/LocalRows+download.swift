@@ -54,7 +54,7 @@ extension LocalRows {
         old = image
         serverImage = image
       // Rows that a delta does not mention are unchanged.
-      case .missing?, .unknown?: serverImage = try keptBase(reference.row) ?? nil
+      case .missing?, .orphaned?, .unknown?: serverImage = try keptBase(reference.row) ?? nil
       case nil: serverImage = try shown(reference, old, pending)
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
@@ -77,10 +77,15 @@ extension LocalRows {
     let bases = try keptBases()
     let pending = Set(bases.map(\.reference))
     for (reference, old) in bases {
-      guard let table = plan.table(reference.table), let bit = bits[table.number] else { continue }
-      if let keyless = keyless[reference] {
+      let keyless = keyless[reference]
+      // A row whose container is missing goes with it, whichever tables were read.
+      let isOrphaned = if case .orphaned? = keyless { true } else { false }
+      guard let table = plan.table(reference.table), let bit = bits[table.number] ?? (isOrphaned ? 0 : nil) else {
+        continue
+      }
+      if let keyless {
         var old = old
-        if case .missing = keyless { old?.isKeyless = false }
+        if keyless.image == nil { old?.isKeyless = false }
         if try rebase(reference, from: old, to: keyless.image) { conflicts.append(reference) }
         continue
       }

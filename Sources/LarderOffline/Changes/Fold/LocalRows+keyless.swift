@@ -19,8 +19,10 @@ extension LocalRows {
   enum Keyless {
     /// It contains the row: the server's version.
     case matched(EntityCells)
-    /// It contains other rows of the same container, but not this one, or does not contain the container.
+    /// It contains other rows of the same container, but not this one.
     case missing
+    /// The container is missing.
+    case orphaned
     /// It is inconclusive: the base that is stored.
     case unknown(EntityCells)
 
@@ -28,7 +30,7 @@ extension LocalRows {
     var image: EntityCells? {
       switch self {
       case .matched(let cells), .unknown(let cells): cells
-      case .missing: nil
+      case .missing, .orphaned: nil
       }
     }
   }
@@ -45,13 +47,13 @@ extension LocalRows {
     while let (table, group) = try keylessGroup(but: Set(matched.keys)) {
       let candidates = try newcomers(table, beside: group)
       let matches = KeylessMatch.matches(of: group.map(\.cells), in: candidates.map(\.cells), table, plan)
-      let isContainerMissing = missing.contains { isContainer($0, of: group, table) }
-      let isRead = isContainerMissing || !candidates.isEmpty ? true : try isDownloaded(table, beside: group)
+      let isOrphaned = missing.contains { isContainer($0, of: group, table) }
+      let isRead = isOrphaned || !candidates.isEmpty ? true : try isDownloaded(table, beside: group)
       for (place, row) in group.enumerated() {
         if let match = matches[place] {
           matched[row.reference] = .matched(try adopt(candidates[match], as: row, table))
         } else if isRead {
-          matched[row.reference] = .missing
+          matched[row.reference] = isOrphaned ? .orphaned : .missing
           missing.append(row)
         } else {
           matched[row.reference] = .unknown(row.cells)
