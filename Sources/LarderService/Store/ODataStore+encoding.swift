@@ -19,7 +19,7 @@ extension ODataStore {
   }
 
   /// Changes the entity at `path`: only the properties that a type of the application encodes, unless `method` is
-  /// `replace`. They are encoded as for ``create(_:in:)``.
+  /// `replace`. They are encoded as for a creation.
   ///
   /// - Returns: the changed entity, if the service returned it.
   @discardableResult
