@@ -1,5 +1,5 @@
 import Foundation
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 import LarderOData
 import LarderTesting
 import Testing
@@ -89,9 +89,7 @@ extension HTTPTransport {
   /// Sends a request with a path relative to the root.
   func ask(_ method: HTTPMethod, _ path: String, _ body: String = "", _ fields: HTTPFields = [:]) async throws -> Answer
   {
-    var allowed = CharacterSet.urlQueryAllowed
-    allowed.insert(charactersIn: "%")
-    let encoded = try #require(path.addingPercentEncoding(withAllowedCharacters: allowed))
+    let encoded = PercentEncoding.encode(path, in: .query)
     let url = try #require(URL(string: ScriptedTransport.defaultRoot.absoluteString + encoded))
     var fields = fields
     if !body.isEmpty, !fields.contains(.contentType) { fields[.contentType] = "application/json" }
