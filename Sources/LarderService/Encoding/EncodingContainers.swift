@@ -5,7 +5,7 @@ struct EncodedObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: EntityEncoder
   var codingPath: [any CodingKey] { encoder.codingPath }
 
-  func encodeNil(forKey key: Key) { encoder.member(key).part.content = .value(.null) }
+  func encodeNil(forKey key: Key) { encoder.member(key).part.form = .value(.null) }
   func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.member(key).encode(value) }
 
   func nestedContainer<Nested: CodingKey>(
@@ -23,9 +23,9 @@ struct EncodedObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
 struct EncodedArray: UnkeyedEncodingContainer {
   let encoder: EntityEncoder
   var codingPath: [any CodingKey] { encoder.codingPath }
-  var count: Int { if case .array(let items) = encoder.part.content { items.count } else { 0 } }
+  var count: Int { encoder.part.items.count }
 
-  func encodeNil() { encoder.item().part.content = .value(.null) }
+  func encodeNil() { encoder.item().part.form = .value(.null) }
   func encode(_ value: some Encodable) throws { try encoder.item().encode(value) }
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -40,6 +40,6 @@ struct EncodedSingle: SingleValueEncodingContainer {
   let encoder: EntityEncoder
   var codingPath: [any CodingKey] { encoder.codingPath }
 
-  func encodeNil() { encoder.part.content = .value(.null) }
+  func encodeNil() { encoder.part.form = .value(.null) }
   func encode(_ value: some Encodable) throws { try encoder.encode(value) }
 }

@@ -15,12 +15,12 @@ struct EntityEncoder: Encoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    if case .object = part.content {} else { part.content = .object([]) }
+    part.form = .object
     return KeyedEncodingContainer(EncodedObject<Key>(encoder: self))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    if case .array = part.content {} else { part.content = .array([]) }
+    part.form = .array
     return EncodedArray(encoder: self)
   }
 
@@ -28,29 +28,36 @@ struct EntityEncoder: Encoder {
 
   /// Encodes a value in the place of this encoder: a primitive value as the declared type, others by their own code.
   func encode(_ value: some Encodable) throws {
-    guard let primitive = EntityEncoder.primitive(value) else { return try value.encode(to: self) }
-    guard let fitted = part.type.fitted(primitive) else {
-      throw EncodingError.invalidValue(
-        value,
-        .init(codingPath: codingPath, debugDescription: "a \(type(of: value)) is no \(part.type.name ?? "such value")"))
+    if let primitive = EntityEncoder.primitive(value) {
+      guard let fitted = part.type.fitted(primitive) else { throw misfit(value) }
+      part.form = .value(fitted)
+    } else {
+      try value.encode(to: self)
+      guard part.fits else { throw misfit(value) }
     }
-    part.content = .value(fitted)
   }
 
-  /// The encoder of a member of an object.
+  private func misfit(_ value: some Encodable) -> EncodingError {
+    EncodingError.invalidValue(
+      value,
+      .init(codingPath: codingPath, debugDescription: "a \(type(of: value)) is no \(part.type.name ?? "such value")"))
+  }
+
+  /// The encoder of a member of an object. A second value of a member replaces the first.
   func member(_ key: any CodingKey) -> EntityEncoder {
-    let member = EncodedPart(part.type.member(key.stringValue, model))
-    if case .object(let members) = part.content { part.content = .object(members + [(key.stringValue, member)]) }
+    let name = key.stringValue
+    let member = EncodedPart(part.type.member(name, model))
+    part.members.removeAll { $0.name == name }
+    part.members.append((name, member))
     return EntityEncoder(part: member, codingPath: codingPath + [key], model: model)
   }
 
   /// The encoder of one more item of an array.
   func item() -> EntityEncoder {
-    var items: [EncodedPart] = []
-    if case .array(let present) = part.content { items = present }
     let item = EncodedPart(part.type.item)
-    part.content = .array(items + [item])
-    return EntityEncoder(part: item, codingPath: codingPath + [ItemKey(intValue: items.count)], model: model)
+    part.items.append(item)
+    return EntityEncoder(
+      part: item, codingPath: codingPath + [ItemKey(intValue: part.items.count - 1)], model: model)
   }
 
   /// The value of a type that OData has a primitive type for; nil for others.
@@ -59,6 +66,8 @@ struct EntityEncoder: Encoder {
     case let value as any ODataPrimitive: value.odataValue
     case let value as Decimal: ODataDecimal(value.description).map { .decimal($0) }
     case let value as any FixedWidthInteger: ODataDecimal(value.description).map { .decimal($0) }
+    case let value as URL: .string(value.absoluteString)
+    case let value as Duration: ODataDuration(value).map { .duration($0) }
     default: nil
     }
   }
@@ -67,41 +76,53 @@ struct EntityEncoder: Encoder {
 // Properties that an open type does not declare, exact.
 extension EntityEncoder: ODataDynamicEncoder {
   func encode(dynamic properties: [ODataProperty]) {
-    for property in properties { member(MemberKey(property.name)).part.content = .value(property.value) }
+    for property in properties { member(MemberKey(property.name)).part.form = .value(property.value) }
   }
 }
 
 /// A part of the encoded value.
 final class EncodedPart {
-  enum Content {
-    case none
+  enum Form {
+    case nothing
     case value(ODataValue)
-    case object([(name: String, part: EncodedPart)])
-    case array([EncodedPart])
+    case object
+    case array
   }
 
-  var content = Content.none
+  var form = Form.nothing
+  /// The members of an object, in their order.
+  var members: [(name: String, part: EncodedPart)] = []
+  /// The items of an array.
+  var items: [EncodedPart] = []
   let type: ValueType
 
   init(_ type: ValueType) { self.type = type }
 
+  /// Whether the declared type has values of this form.
+  var fits: Bool {
+    switch (form, type) {
+    case (.nothing, _), (.object, .primitive), (.object, .enumeration), (.object, .collection): false
+    case (.array, .primitive), (.array, .enumeration), (.array, .structure): false
+    case (.value, _), (.object, _), (.array, _): true
+    }
+  }
+
   /// The part as the value of a property.
   var value: ODataValue {
-    switch content {
-    case .none: .null
+    switch form {
+    case .nothing: .null
     case .value(let value): value
-    case .array(let items): .collection(items.map(\.value))
+    case .array: .collection(items.map(\.value))
     case .object: .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
     }
   }
 
   /// The part as an entity. Control information other than types and bindings is not sent.
   var entity: ODataEntity {
-    guard case .object(let members) = content else { return ODataEntity() }
     var entity = ODataEntity()
     var bindings: [(name: String, urls: [String])] = []
     for (name, part) in members {
-      if name == "@odata.type" || name == "@type", case .value(.string(let type)) = part.content {
+      if name == "@odata.type" || name == "@type", case .value(.string(let type)) = part.form {
         entity.typeName = String(type.drop { $0 == "#" })
       } else if let bound = name.withoutEnding("@odata.bind") ?? name.withoutEnding("@bind") {
         bindings.append((bound, part.texts))
@@ -123,18 +144,18 @@ final class EncodedPart {
   }
 
   private var related: ODataNavigationLink.Content {
-    switch content {
-    case .array(let items): .collection(ODataEntityCollection(entities: items.map(\.entity)))
+    switch form {
+    case .array: .collection(ODataEntityCollection(entities: items.map(\.entity)))
     case .object: .entity(entity)
-    case .none, .value: .null
+    case .nothing, .value: .null
     }
   }
 
   private var texts: [String] {
-    switch content {
+    switch form {
     case .value(.string(let text)): [text]
-    case .array(let items): items.flatMap(\.texts)
-    case .none, .object, .value: []
+    case .array: items.flatMap(\.texts)
+    case .nothing, .object, .value: []
     }
   }
 }

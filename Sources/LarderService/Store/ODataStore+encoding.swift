@@ -38,7 +38,7 @@ extension ODataStore {
       throw ODataServiceError(
         .invalidRequest(EncodedPart.problem(error, of: value)), operation: operation, url: path, cause: error)
     }
-    guard case .object = part.content else {
+    guard case .object = part.form else {
       throw ODataServiceError(
         .invalidRequest("\(Swift.type(of: value)) is not encoded as an object with the names of properties"),
         operation: operation, url: path)

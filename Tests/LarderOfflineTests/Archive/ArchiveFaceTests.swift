@@ -81,7 +81,7 @@ struct ArchiveFaceTests {
     let queued = try await rig.store.requestQueue.all()
     #expect(queued.map(\.requestID) == [1, 2] && queued.map(\.status) == ["Queued", "Queued"])
     #expect(queued.map(\.entityPath).allSatisfy { $0 != nil } && queued.first?.method == "POST")
-    try await rig.store.requestQueue.delete(queued[0])
+    try await rig.store.requestQueue.delete(try #require(queued.first))
     let left: Int64 = try await rig.store.requestQueue.count()
     #expect(left == 0)
   }
