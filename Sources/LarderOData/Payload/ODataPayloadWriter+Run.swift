@@ -124,7 +124,8 @@ extension ODataPayloadWriter {
       case .dateTimeOffset: "DateTimeOffset"
       case .duration: "Duration"
       case .geo(let geo): geo.type.rawValue
-      case .null, .boolean, .string, .dateTime, .enumeration, .complex, .collection, .untypedNumber: nil
+      case .collection(let items): items.first { $0 != .null }.flatMap(dynamicType).map { "Collection(\($0))" }
+      case .null, .boolean, .string, .dateTime, .enumeration, .complex, .untypedNumber: nil
       }
     }
 

@@ -166,6 +166,7 @@ struct PayloadFrame {
       if let url = link.associationURL { keep("associationLink", .string(url)) }
       for binding in link.bindings { keep("bind", .string(binding)) }
       if let count = link.count { keep("count", .int64(count)) }
+      if case .collection(let related)? = link.content, let next = related.nextLink { keep("nextLink", .string(next)) }
       if let content = link.content { entity.properties.append(ODataProperty(link.name, content.asValue)) }
       for annotation in link.annotations {
         entity.annotations.append(ODataAnnotation(term: "\(link.name)@\(annotation.term)", value: annotation.value))

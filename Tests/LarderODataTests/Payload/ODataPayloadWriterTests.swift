@@ -83,11 +83,13 @@ struct ODataPayloadWriterTests {
   func dynamic() throws {
     let entity = ODataEntity(properties: [
       ODataProperty("ID", .int32(1)), ODataProperty("Free", .int64(2)), ODataProperty("Text", .string("x")),
+      ODataProperty("Many", .collection([.null, .int64(3)])), ODataProperty("None", .collection([])),
     ])
     let writer = ODataPayloadWriter(version: .v4, model: PayloadTypingTests.model)
     #expect(
       Self.text(try writer.entity(entity, type: "M.Thing"))
-        == ##"{"ID":1,"Free@odata.type":"#Int64","Free":2,"Text":"x"}"##)
+        == ##"{"ID":1,"Free@odata.type":"#Int64","Free":2,"Text":"x","##
+        + ##""Many@odata.type":"#Collection(Int64)","Many":[null,3],"None":[]}"##)
   }
 
   @Test("References, parameters and single properties")

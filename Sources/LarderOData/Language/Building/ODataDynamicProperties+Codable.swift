@@ -149,7 +149,8 @@ extension ODataValue {
   package var typeAnnotation: String? {
     switch self {
     case .string, .boolean, .null, .enumeration, .complex, .untypedNumber: nil
-    case .collection(let items): items.first?.typeAnnotation.map { "#Collection(\($0.dropFirst()))" }
+    case .collection(let items):
+      items.first { $0 != .null }?.typeAnnotation.map { "#Collection(\($0.dropFirst()))" }
     default: type.map { "#" + $0.rawValue }
     }
   }

@@ -16,7 +16,8 @@ public struct ODataDynamicProperties: Hashable, Sendable {
 
   /// Creates the properties that were read.
   init(read properties: [ODataProperty]) {
-    self.init(Dictionary(properties.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last }))
+    let present = properties.filter { $0.value != .null }
+    self.init(Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last }))
     forgetChanges()
   }
 
