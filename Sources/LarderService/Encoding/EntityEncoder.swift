@@ -34,19 +34,34 @@ struct EntityEncoder: Encoder {
     } else {
       try value.encode(to: self)
       guard part.fits else { throw misfit(value) }
+      try checkLinks(value)
     }
   }
 
   private func misfit(_ value: some Encodable) -> EncodingError {
-    EncodingError.invalidValue(
-      value,
-      .init(codingPath: codingPath, debugDescription: "a \(type(of: value)) is no \(part.type.name ?? "such value")"))
+    invalid(value, "the value of type \(type(of: value)) does not fit \(part.type.name ?? "the declared type")")
+  }
+
+  private func invalid(_ value: some Encodable, _ problem: String) -> EncodingError {
+    EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: problem))
+  }
+
+  /// Throws for links that cannot be sent.
+  private func checkLinks(_ value: some Encodable) throws {
+    guard case .object = part.form else { return }
+    let links = part.entity.navigationLinks
+    if !codingPath.isEmpty, !part.isEntity, !links.isEmpty {
+      throw invalid(value, "a complex value cannot contain or bind entities in a request")
+    }
+    if let unbound = links.first(where: { $0.content == nil && $0.bindings.isEmpty }) {
+      throw invalid(value, "'\(unbound.name)' is bound to nothing; give the path of an entity, or unlink it")
+    }
   }
 
   /// The encoder of a member of an object. A second value of a member replaces the first.
   func member(_ key: any CodingKey) -> EntityEncoder {
     let name = key.stringValue
-    let member = EncodedPart(part.type.member(name, model))
+    let member = EncodedPart(part.structure.member(name, model), model)
     part.members.removeAll { $0.name == name }
     part.members.append((name, member))
     return EntityEncoder(part: member, codingPath: codingPath + [key], model: model)
@@ -54,7 +69,7 @@ struct EntityEncoder: Encoder {
 
   /// The encoder of one more item of an array.
   func item() -> EntityEncoder {
-    let item = EncodedPart(part.type.item)
+    let item = EncodedPart(part.type.item, model)
     part.items.append(item)
     return EntityEncoder(
       part: item, codingPath: codingPath + [ItemKey(intValue: part.items.count - 1)], model: model)
@@ -95,8 +110,26 @@ final class EncodedPart {
   /// The items of an array.
   var items: [EncodedPart] = []
   let type: ValueType
+  private let model: EdmModel?
 
-  init(_ type: ValueType) { self.type = type }
+  init(_ type: ValueType, _ model: EdmModel?) { (self.type, self.model) = (type, model) }
+
+  /// The type of an object: a derived one if the object names it before its other members.
+  var structure: ValueType {
+    guard let name = typeName, let derived = model?.structure(name) else { return type }
+    return .structure(derived)
+  }
+
+  /// The name of its type in an object.
+  private var typeName: String? {
+    for (name, part) in members where name == "@odata.type" || name == "@type" {
+      if case .value(.string(let type)) = part.form { return String(type.drop { $0 == "#" }) }
+    }
+    return nil
+  }
+
+  /// Whether an object is an entity.
+  var isEntity: Bool { if case .structure(let structure) = type { structure.isEntityType } else { false } }
 
   /// Whether the declared type has values of this form.
   var fits: Bool {
@@ -122,13 +155,13 @@ final class EncodedPart {
     var entity = ODataEntity()
     var bindings: [(name: String, urls: [String])] = []
     for (name, part) in members {
-      if name == "@odata.type" || name == "@type", case .value(.string(let type)) = part.form {
-        entity.typeName = String(type.drop { $0 == "#" })
+      if name == "@odata.type" || name == "@type" {
+        entity.typeName = typeName
       } else if let bound = name.withoutEnding("@odata.bind") ?? name.withoutEnding("@bind") {
         bindings.append((bound, part.texts))
       } else if name.contains("@") {
         continue
-      } else if type.isNavigation(name) {
+      } else if structure.isNavigation(name) {
         entity.navigationLinks.append(ODataNavigationLink(name: name, content: part.related))
       } else {
         entity.properties.append(ODataProperty(name, part.value))
@@ -185,11 +218,11 @@ extension ValueType {
     switch self {
     case .untyped: return value
     case .collection, .structure: return nil
-    case .enumeration:
+    case .enumeration(let names):
       switch value {
       case .enumeration: return value
       case .string(let text): return .enumeration(text)
-      default: return nil
+      default: return (try? value.text()).flatMap { Int64($0) }.flatMap(names.name).map { .enumeration($0) }
       }
     case .primitive(let type):
       if value.type == type { return value }

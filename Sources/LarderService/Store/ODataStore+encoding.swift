@@ -33,7 +33,7 @@ extension ODataStore {
     _ value: some Encodable, _ path: String, operation: String
   ) throws(ODataServiceError) -> ODataEntity {
     let type = model.flatMap { ResourceShape(url: path, model: $0)?.type }
-    let part = EncodedPart(type.map { ValueType($0, in: model) } ?? .untyped)
+    let part = EncodedPart(type.map { ValueType($0, in: model) } ?? .untyped, model)
     do { try EntityEncoder(part: part, codingPath: [], model: model).encode(value) } catch {
       throw ODataServiceError(
         .invalidRequest(EncodedPart.problem(error, of: value)), operation: operation, url: path, cause: error)
