@@ -57,7 +57,8 @@ extension OnlineODataStore {
         memory: state.memory, report: { [hook = state.options.onDiagnostic] in $0.report(to: hook) })
       return (
         .init(
-          isOpen: state.isOpen, isPassive: state.isPassive, cache: cache, isSuspended: state.suspension != nil), session
+          isOpen: state.isOpen, isPassive: state.isPassive || request.readsCacheAlone, cache: cache,
+          isSuspended: state.suspension != nil), session
       )
     }
     conditions.batchesSupportConditions = session.batchesSupportConditions

@@ -67,7 +67,7 @@ struct TypedReadingTests {
       return .ok(
         """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
-        <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="Book">\(properties)\
+        <Schema Namespace="S" Alias="Self" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="Book">\(properties)\
         <NavigationProperty Name="Chapters" Type="Collection(S.Book)"/>\
         <NavigationProperty Name="Author" Type="S.Book"/></EntityType>\(container)/></EntityContainer>\
         </Schema></edmx:DataServices></edmx:Edmx>
@@ -303,6 +303,148 @@ struct TypedReadingTests {
       _ = try await books.filter { $0.id > 1 }.as(Book.self).all()
       _ = try? await books[1].as(Book.self).get()
       #expect(sent(service) == ["GET Books/S.Book?$filter=ID%20gt%201", "GET Books(1)/S.Book"])
+    }
+  }
+
+  // JSON Format 4.01 §4.3: relative to the context URL, without one to the URL of the request.
+  @Test(
+    "relative links of pages are relative to the context, else to the request",
+    arguments: [
+      ("Chapters?p=2", nil, "Books(1)/Chapters?p=2"), ("?p=2", nil, "Books(1)/Chapters?p=2"),
+      ("../Books(1)/Chapters?p=2", nil, "Books(1)/Chapters?p=2"), ("Next?p=2", "$metadata#Books", "Next?p=2"),
+      ("Next?p=2", "../$metadata#Books", "Next?p=2"), ("Next?p=2", "http://h.test/sub/$metadata#Books", nil),
+      ("/service/Next?p=2", nil, "/service/Next?p=2"),
+    ] as [(String, String?, String?)])
+  func relativeLinks(link: String, context: String?, expected: String?) async throws {
+    try await withBooks(answer: { request, path in
+      guard path == "Books(1)/Chapters" else { return .ok(#"{"value":[{"ID":2}]}"#) }
+      let control = context.map { "\"@odata.context\":\"\($0)\"," } ?? ""
+      return .ok("{\(control)\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"\(link)\"}")
+    }) { books, service, _ in
+      #expect(try await books[1].chapters.all().map(\.id) == [1, 2])
+      let url = try #require(service.requests.last?.url.absoluteString)
+      let end = expected.map { $0.hasPrefix("/") ? $0 : "/service/" + $0 } ?? "http://h.test/sub/Next?p=2"
+      #expect(url.hasSuffix(end), "\(url)")
+    }
+  }
+
+  @Test("a further page has the type of the first, whatever its URL")
+  func opaquePage() async throws {
+    try await withBooks(answer: { _, path in
+      switch path {
+      case "Books?$expand=Chapters": .ok(#"{"value":[],"@odata.nextLink":"/opaque"}"#)
+      case "Books(7)/Chapters?p": .ok(#"{"value":[{"ID":8}]}"#)
+      default: .ok(#"{"value":[{"ID":7,"Chapters":[],"Chapters@odata.nextLink":"/service/Books(7)/Chapters?p"}]}"#)
+      }
+    }) { books, _, _ in
+      let all = try await books.expand(\.chapters).all()
+      #expect(all.map { $0.chapters?.map(\.id) } == [[8]])
+    }
+  }
+
+  @Test("a type that is named by the alias of its schema is decoded under its qualified name")
+  func alias() async throws {
+    struct Row: Decodable {
+      let type: String?
+      private enum CodingKeys: String, CodingKey { case type = "@odata.type" }
+    }
+    try await withBooks(answer: { _, _ in .ok(##"{"value":[{"@odata.type":"#Self.Book","ID":1}]}"##) }) { _, _, store in
+      let rows = try await store.read([Row].self, "Books")
+      #expect(rows?.map(\.type) == ["#S.Book"])
+    }
+  }
+
+  @Test("a response with content and no ETag does not lose the ETag for the next update")
+  func contentWithoutETag() async throws {
+    try await withBooks(answer: { request, _ in
+      request.method == .patch ? .ok(#"{"ID":1,"Title":"b"}"#) : .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"2\""])
+    }) { books, service, _ in
+      var book = try await books[1].get()
+      book.title = "b"
+      #expect(try await books.update(book).odataState.etag == "\"2\"")
+      #expect(service.requests.map(\.method) == [.get, .patch, .get])
+    }
+  }
+
+  @Test("a change that was made, but cannot be read, says so")
+  func changedUnread() async throws {
+    let reads = Tally("reads")
+    try await withBooks(answer: { request, _ in
+      if request.method == .patch { return .status(204) }
+      defer { reads.add() }
+      return reads.value == 0 ? .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"1\""]) : .status(503)
+    }) { books, _, _ in
+      var book = try await books[1].get()
+      book.title = "b"
+      let changed = book
+      let error = await #expect(throws: ODataServiceError.self) { try await books.update(changed) }
+      #expect(error?.description.contains("the entity was changed") == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test("a cached result that cannot be decoded does not hide the service's")
+  func undecodableCache() async throws {
+    try await withBooks(useCache: true, answer: { _, _ in .ok(#"{"value":[{"Title":"old"}]}"#) }) {
+      books, service, store in
+      _ = try await store.execute(single: .read("Books"))
+      service.answers { _ in .ok(#"{"value":[{"ID":1}]}"#) }
+      var seen: [[Int]] = []
+      for try await rows in try books.live() { seen.append(rows.map(\.id)) }
+      #expect(seen == [[1]])
+      service.answers { _ in .ok(#"{"value":[{"Title":"new"}]}"#) }
+      _ = try await store.execute(single: .read("Books"))
+      try store.setPassive(true)
+      let error = await #expect(throws: ODataServiceError.self) { for try await _ in try books.live() {} }
+      guard case .undecodableType? = error?.category else { throw try #require(error) }
+    }
+  }
+
+  @Test("live results send one request for each page")
+  func liveRequests() async throws {
+    try await withBooks(
+      useCache: true, answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
+    ) { books, service, _ in
+      for try await _ in try books.expand(\.chapters).live() {}
+      let first = service.requests.count
+      for try await _ in try books.expand(\.chapters).live() {}
+      #expect(first == Self.pages.count && service.requests.count == 2 * first)
+    }
+  }
+
+  // OData V2 Batch Processing §2.2
+  @Test("changes of a batch are change sets of their own before V4", arguments: [ODataVersion.v4, .v2])
+  func batchedChanges(version: ODataVersion) async throws {
+    try await withBooks(version, answer: { _, _ in .status(202) }) { books, service, store in
+      _ = try? await store.batch(books[1].deleting(), books[2].deleting())
+      guard case .bytes(let bytes)? = service.requests.last?.body else { return #expect(Bool(false)) }
+      let text = String(decoding: bytes, as: UTF8.self)
+      let sets = text.components(separatedBy: "Content-Type: multipart/mixed").count - 1
+      #expect(sets == (version < .v4 ? 2 : 0), "\(text)")
+    }
+  }
+
+  @Test("before V4, a link is removed by the key of its entity, whatever the key contains")
+  func linkKeys() async throws {
+    try await withBooks(.v2, answer: { _, _ in .status(204) }) { books, service, store in
+      let odd = ODataEntityReference<Book>(store, ODataQuery<Book>("Books").key("a(b)c"))
+      try await books[1].unlink(\.chapters, from: odd)
+      #expect(sent(service) == ["DELETE Books(1L)/$links/Chapters('a(b)c')"])
+      await #expect(throws: ODataServiceError.self) { try await books[1].unlink(\.chapters, from: books[2].author) }
+    }
+  }
+
+  // JSON Format 4.01 §4.6.5
+  @Test(
+    "values on further pages, in an entity or a complex value, are an error, not left out",
+    arguments: [
+      #""Extra":["a"],"Extra@odata.nextLink":"Books(1)/Extra?p""#,
+      #""Extra":{"Many":[{"ID":2}],"Many@odata.nextLink":"Books(1)/Extra/Many?p"}"#,
+    ])
+  func partialValues(members: String) async throws {
+    try await withBooks(answer: { _, _ in .ok("{\"ID\":1,\(members)}") }) { books, _, _ in
+      let error = await #expect(throws: ODataServiceError.self) { try await books[1].get() }
+      guard case .notSupported(let name)? = error?.category else { throw try #require(error) }
+      #expect(name.contains("'Extra'"))
     }
   }
 }

@@ -7,9 +7,11 @@ struct DecodableContent {
   private(set) var node: JSONNode
   private let type: ValueType
   private let model: EdmModel?
-  private let url: String
-  /// The next page of a collection.
+  let url: String
+  /// The path or URL of the next page of a collection.
   private(set) var nextLink: String?
+  /// The type of the entities of a collection, if it is known.
+  var rowType: String? { if case .collection(.structure(let structure)) = type { structure.name } else { nil } }
 
   /// Reads the content of a response.
   init(_ response: ODataSingleResponse, model: EdmModel?) throws(ODataServiceError) {
@@ -17,11 +19,13 @@ struct DecodableContent {
   }
 
   /// Takes the content that was read from a response.
-  init(_ payload: ODataPayload, of response: ODataSingleResponse, model: EdmModel?) throws(ODataServiceError) {
+  init(
+    _ payload: ODataPayload, of response: ODataSingleResponse, model: EdmModel?, base: PageBase? = nil
+  ) throws(ODataServiceError) {
     let options = response.options(model)
     self.model = options.model
     url = response.url
-    nextLink = payload.nextLink
+    nextLink = payload.nextLink.map { base?.resolve($0) ?? $0 }
     let expected = options.expectedType
     func item(_ name: String?) -> ValueType {
       let type = name.map { EdmTypeReference($0) } ?? expected
@@ -31,11 +35,11 @@ struct DecodableContent {
     case .entity(var entity):
       // A service may send the ETag in the field alone (OData Protocol 4.01 §8.3.1; JSON Format 4.01 §4.6.7).
       if entity.etag == nil { entity.etag = response.etag }
-      (node, type) = (JSONNode(entity), item(entity.typeName))
+      (node, type) = (JSONNode(entity, options.model), item(entity.typeName))
     case .collection(let collection):
-      (node, type) = (.array(collection.entities.map { JSONNode($0) }), .collection(item(nil)))
+      (node, type) = (.array(collection.entities.map { JSONNode($0, options.model) }), .collection(item(nil)))
     case .property(let property):
-      node = JSONNode(property.value)
+      node = JSONNode(property.value, options.model)
       let element: ValueType = property.value.type.map { .primitive($0) } ?? item(property.typeName)
       if case .collection = property.value {
         type = .collection(item(property.typeName))

@@ -15,6 +15,9 @@ public enum ODataRequest: Sendable {
     }
   }
 
+  /// Whether the technical cache alone is read, as in passive mode.
+  package var readsCacheAlone: Bool { if case .single(let request) = self { request.readsCacheAlone } else { false } }
+
   /// True if nothing in the request changes data on the server.
   package var isRead: Bool {
     switch self {
@@ -97,6 +100,8 @@ public struct ODataSingleRequest: Sendable {
   public var ifMatch: String?
   /// Whether the technical cache may return and store the response. Only relevant for reads.
   public var useCache: Bool
+  /// Whether the technical cache alone is read, as in passive mode.
+  package var readsCacheAlone = false
   /// The content that the response to a change should have; nil leaves it to the service.
   public var returnPreference: ReturnPreference?
   /// The request's name in a batch, so that later requests can refer to it as `$name`; nil lets the batch assign a

@@ -11,12 +11,21 @@ extension ODataSingleResponse {
   /// - Parameter model: gives values their declared types; nil uses the service's model, if it was known when the
   ///   response arrived. Without a model, numbers keep their digits and text stays text.
   public func payload(model: EdmModel? = nil) throws(ODataServiceError) -> ODataPayload {
+    try payload(model: model, rowType: nil)
+  }
+
+  /// The content as values; rows have the given type if neither the URL nor the content shows another.
+  func payload(model: EdmModel?, rowType: String?) throws(ODataServiceError) -> ODataPayload {
     guard !payloadBytes.isEmpty else { return .property(ODataPropertyPayload(value: .null)) }
+    var options = options(model)
+    if let rowType, options.expectedType == nil {
+      options.expected = .collection
+      options.expectedType = .named(rowType)
+    }
     do {
       switch PayloadForm(self) {
-      case .json: return try ODataPayload(json: payloadBytes, options: options(model))
+      case .json: return try ODataPayload(json: payloadBytes, options: options)
       case .xml:
-        let options = options(model)
         return try ODataPayload(
           atom: payloadBytes, model: options.model, type: options.expectedType?.description)
       case .count: return try ODataPayload(countText: payloadBytes)

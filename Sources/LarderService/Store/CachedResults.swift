@@ -14,6 +14,8 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let results: CachedResults
     private var run: RunningRead?
     private var last: JSONNode?
+    /// Why the cached result cannot be decoded, until the service has answered.
+    private var cacheError: (any Error)?
     private var isEnded = false
 
     init(results: CachedResults) { self.results = results }
@@ -34,7 +36,11 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
           guard case .single(let response)? = step.response else { continue }
           do {
             if let value = try changed(await results.cachedPages.result(response)) { return value }
-          } catch is PageNotCached { continue }
+          } catch let error as ODataServiceError {
+            if case .notCached = error.category { continue }
+            // The service may return another result, which replaces the cached one.
+            cacheError = error
+          }
         case .requestServerResponse(let step):
           guard case .single(let response)? = step.response else { continue }
           if let value = try changed(await PageReader(results.store).result(response)) { return value }
@@ -48,8 +54,9 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     /// The value of a content; nil if it is the one before.
     private mutating func changed(_ content: DecodableContent) throws -> Value?? {
       guard content.node != last else { return nil }
+      let value = try content.decoded(Value.self)
       last = content.node
-      return .some(try content.decoded(Value.self))
+      return .some(value)
     }
 
     /// What the end of the request means: nil ends the sequence.
@@ -61,7 +68,7 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         return last == .null ? nil : .some(nil)
       }
       if end.status == .cancelled { throw ODataServiceError(.cancelled, operation: "read") }
-      if last == nil { throw ODataServiceError(.notCached, operation: "read", url: results.path) }
+      if last == nil { throw cacheError ?? ODataServiceError(.notCached, operation: "read", url: results.path) }
       return nil
     }
   }
@@ -69,19 +76,12 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
   /// Reads further pages from the cache alone.
   private var cachedPages: PageReader {
     PageReader(store) { [store] path in
-      let run = RunningRead(store, path)
-      for await event in run.execution.events {
-        guard case .requestCacheResponse(let step) = event else { continue }
-        if case .single(let response)? = step.response { return response }
-        break
-      }
-      throw PageNotCached()
+      var request = ODataSingleRequest.read(path)
+      request.readsCacheAlone = true
+      return try await store.execute(single: request)
     }
   }
 }
-
-/// A page is not in the cache.
-private struct PageNotCached: Error {}
 
 /// A read that is cancelled when nobody waits for it any more.
 private final class RunningRead {

@@ -22,6 +22,7 @@ public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     fileprivate let pages: ODataPages
     private var links = PageLinks()
     private var next: String?
+    private var rowType: String?
     private var isEnded = false
 
     fileprivate init(pages: ODataPages) { self.pages = pages }
@@ -31,8 +32,9 @@ public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       guard !isEnded else { return nil }
       isEnded = true
       let response = try await pages.store.execute(single: .read(next ?? pages.path()))
-      let content = try await PageReader(pages.store).page(response)
-      let page = try content.decoded(Page.self)
+      let content = try await PageReader(pages.store).page(response, rowType: rowType)
+      rowType = rowType ?? content.rowType
+      guard let page = try content.decoded(Page.self) else { throw ODataServiceError.notFound(response.url) }
       next = try links.next(content.nextLink, response.url)
       isEnded = next == nil
       return page

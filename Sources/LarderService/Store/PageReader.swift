@@ -1,5 +1,11 @@
 import LarderOData
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Reads results that a service returns in pages: the pages of a collection, and those of the related entities that each
 /// page contains (OData Protocol 4.01 §11.2.6.7; JSON Format 4.01 §4.6.5).
 struct PageReader: Sendable {
@@ -23,64 +29,112 @@ struct PageReader: Sendable {
   func result(_ response: ODataSingleResponse) async throws -> DecodableContent {
     var content = try await page(response)
     var links = PageLinks()
-    while let next = try links.next(content.nextLink, response.url) {
-      try content.append(try await page(read(next)))
+    while let next = try links.next(content.nextLink, content.url) {
+      try content.append(try await page(read(next), rowType: content.rowType))
     }
     return content
   }
 
   /// One page, with all pages of the related entities in it.
-  func page(_ response: ODataSingleResponse) async throws -> DecodableContent {
-    var payload = try response.payload(model: store.model)
+  ///
+  /// - Parameter rowType: for a further page the type of the first page's entities.
+  func page(_ response: ODataSingleResponse, rowType: String? = nil) async throws -> DecodableContent {
+    var payload = try response.payload(model: store.model, rowType: rowType)
+    let base = try PageBase(payload.context, response.url, store.serviceRoot)
     switch payload {
-    case .entity(let entity): payload = .entity(try await completed(entity, response.url))
+    case .entity(let entity): payload = .entity(try await completed(entity, base))
     case .collection(var collection):
-      try await complete(&collection.entities, response.url)
+      for index in collection.entities.indices where collection.entities[index].isPartial {
+        collection.entities[index] = try await completed(collection.entities[index], base)
+      }
       payload = .collection(collection)
     default: break
     }
-    return try DecodableContent(payload, of: response, model: store.model)
+    return try DecodableContent(payload, of: response, model: store.model, base: base)
   }
 
-  private func complete(_ entities: inout [ODataEntity], _ url: String) async throws {
-    for index in entities.indices where entities[index].isPartial {
-      entities[index] = try await completed(entities[index], url)
-    }
-  }
-
-  private func completed(_ entity: ODataEntity, _ url: String) async throws -> ODataEntity {
+  private func completed(_ entity: ODataEntity, _ base: PageBase) async throws -> ODataEntity {
     guard entity.isPartial else { return entity }
+    guard !entity.properties.contains(where: \.value.isPartial) else {
+      throw ODataServiceError(
+        .notSupported(
+          "further pages of the entities that are related to a complex value; read the navigation property"),
+        operation: "read", url: base.url)
+    }
     var entity = entity
     for index in entity.navigationLinks.indices {
       switch entity.navigationLinks[index].content {
       case .entity(let related)?:
-        entity.navigationLinks[index].content = .entity(try await completed(related, url))
+        entity.navigationLinks[index].content = .entity(try await completed(related, base))
       case .collection(let collection)?:
-        entity.navigationLinks[index].content = .collection(try await completed(collection, url))
+        entity.navigationLinks[index].content = .collection(try await completed(collection, base))
       case .delta, .null, nil: break
       }
     }
     return entity
   }
 
-  private func completed(_ collection: ODataEntityCollection, _ url: String) async throws -> ODataEntityCollection {
+  private func completed(_ collection: ODataEntityCollection, _ base: PageBase) async throws -> ODataEntityCollection {
     var collection = collection
-    try await complete(&collection.entities, url)
+    var page = collection
+    var base = base
+    collection.entities = []
     var links = PageLinks()
-    while let next = try links.next(collection.nextLink, url) {
+    while true {
+      for entity in page.entities { collection.entities.append(try await completed(entity, base)) }
+      guard let next = try links.next(page.nextLink.map(base.resolve), base.url) else { break }
       let response = try await read(next)
       let payload = try response.payload(model: store.model)
+      base = try PageBase(payload.context, response.url, store.serviceRoot)
       switch payload {
-      case .collection(var page):
-        try await complete(&page.entities, response.url)
-        collection.entities += page.entities
+      case .collection(let further): page = further
       // An empty array does not show the type of its elements.
-      case .property(let property) where property.value == .collection([]): break
+      case .property(let property) where property.value == .collection([]):
+        page = ODataEntityCollection(nextLink: payload.nextLink)
       default: throw DecodableContent.notACollection(response)
       }
-      collection.nextLink = payload.nextLink
     }
+    collection.nextLink = nil
     return collection
+  }
+}
+
+/// What the relative links of a page are relative to (JSON Format 4.01 §4.3): its context URL, else the page's own URL.
+struct PageBase: Sendable {
+  /// The page's URL.
+  let url: String
+  private let base: String
+  private let root: String
+
+  init(_ context: String?, _ url: String, _ root: URL) throws(ODataServiceError) {
+    self.url = url
+    let root = try ODataServiceRoot(root).url.absoluteString
+    self.root = root
+    // The document of a context URL is the service's metadata: a relative one leads to the root, whatever it begins with.
+    base = context.map { URLParts($0).origin == nil ? root : $0 } ?? url
+  }
+
+  /// The path or URL of a link: relative to the service's root if it is below it.
+  func resolve(_ link: String) -> String {
+    guard URLParts(link).prefix.isEmpty, !link.hasPrefix("/") else { return link }
+    let start = (link.hasPrefix("?") ? url : base).prefix { $0 != "?" && $0 != "#" }
+    let folder = link.hasPrefix("?") ? start : start.prefix(through: start.lastIndex(of: "/") ?? start.startIndex)
+    let absolute = PageBase.withoutDots(folder + link)
+    return absolute.hasPrefix(root) ? String(absolute.dropFirst(root.count)) : absolute
+  }
+
+  /// Removes `./` and `../` at the beginning of a relative link (RFC 3986 §5.2.4).
+  private static func withoutDots(_ url: Substring) -> String {
+    var parts: [Substring] = []
+    let path = url.prefix { $0 != "?" }
+    for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+      switch part {
+      case ".": continue
+      case "..": if parts.count > 3 { parts.removeLast() }
+      default: parts.append(part)
+      }
+    }
+    return parts.joined(separator: "/") + url.dropFirst(path.count)
   }
 }
 
@@ -100,13 +154,32 @@ struct PageLinks {
 extension ODataEntity {
   /// Whether related entities in it are on further pages.
   fileprivate var isPartial: Bool {
-    navigationLinks.contains { link in
-      switch link.content {
-      case .entity(let entity)?: entity.isPartial
-      case .collection(let collection)?:
-        collection.nextLink != nil || collection.entities.contains { $0.isPartial }
-      case .delta, .null, nil: false
+    properties.contains(where: \.isPartial)
+      || navigationLinks.contains { link in
+        switch link.content {
+        case .entity(let entity)?: entity.isPartial
+        case .collection(let collection)?:
+          collection.nextLink != nil || collection.entities.contains { $0.isPartial }
+        case .delta, .null, nil: false
+        }
       }
+  }
+}
+
+extension ODataProperty {
+  /// Whether values, or entities that are related to a complex value, are on further pages.
+  fileprivate var isPartial: Bool {
+    annotations.contains { $0.term == "odata.nextLink" } || value.isPartial
+  }
+}
+
+extension ODataValue {
+  fileprivate var isPartial: Bool {
+    switch self {
+    case .complex(let value):
+      value.annotations.contains { $0.term.hasSuffix("@odata.nextLink") } || value.properties.contains(where: \.isPartial)
+    case .collection(let items): items.contains(where: \.isPartial)
+    default: false
     }
   }
 }

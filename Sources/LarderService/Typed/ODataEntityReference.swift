@@ -90,8 +90,11 @@ extension ODataEntityReference {
     let name = Entity.Fields()[keyPath: property].name
     let target = try entity.path()
     guard isV4 else {
-      let key = target.lastIndex(of: "(").map { String(target[$0...]) } ?? ""
-      return try await store.deleteLink(links(name) + key)
+      guard case .arguments(let key)? = entity.query.path.segments.last?.kind else {
+        throw ODataServiceError(
+          .invalidRequest("name the entity by its key"), operation: "deleteLink", url: target)
+      }
+      return try await store.deleteLink(links(name, .arguments(key)))
     }
     try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(entity.url()))
   }
@@ -108,9 +111,10 @@ extension ODataEntityReference {
 
   private var isV4: Bool { (store.model?.version ?? .v4) >= .v4 }
 
-  /// The path of the references of a navigation property.
-  private func links(_ property: String) throws -> String {
-    let steps: [ODataPathSegment.Kind] = isV4 ? [.name(property), .ref] : [.links, .name(property)]
+  /// The path of the references of a navigation property, before V4 also of one of them.
+  private func links(_ property: String, _ key: ODataPathSegment.Kind? = nil) throws -> String {
+    let steps: [ODataPathSegment.Kind] =
+      isV4 ? [.name(property), .ref] : [.links, .name(property)] + (key.map { [$0] } ?? [])
     return try store.text(ODataQuery<Entity>(path: steps.reduce(query.path) { $0.appending($1) }))
   }
 }

@@ -143,9 +143,9 @@ extension ODataServiceError {
 }
 
 extension ODataServiceError.Category {
-  /// The error after a creation that succeeded.
-  static func createdUnread(_ problem: any Error) -> ODataServiceError.Category {
-    let text = "the entity was created, but cannot be read: "
+  /// The error after a change that succeeded.
+  static func unread(_ done: String, _ problem: any Error) -> ODataServiceError.Category {
+    let text = "the entity was \(done), but cannot be read: "
     switch (problem as? ODataServiceError)?.category {
     case .undecodableType(let detail): return .undecodableType(text + detail)
     case .malformedResponse(let detail): return .malformedResponse(text + detail)

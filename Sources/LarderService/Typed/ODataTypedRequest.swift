@@ -11,9 +11,12 @@ public struct ODataTypedRequest<Result: Sendable>: Sendable {
   /// Nil if there is nothing to send.
   let request: ODataSingleRequest?
   let result: @Sendable (ODataSingleResponse?) async throws -> Result
+  /// Reads the result without a batch; nil for requests that are sent alone as they are sent in a batch.
+  var reading: (@Sendable () async throws -> Result)?
 
   /// Sends the request alone.
   public func send() async throws -> Result {
+    if let reading { return try await reading() }
     guard let request else { return try await result(nil) }
     return try await result(store.execute(single: request))
   }
@@ -23,10 +26,14 @@ extension ODataEntitySet {
   /// A request that reads all entities.
   public func reading() throws -> ODataTypedRequest<[Entity]> {
     let path = try store.text(query)
-    return ODataTypedRequest(store: store, request: .read(path)) { [store] response in
-      guard let rows = try await store.decoded([Entity].self, response) else { throw ODataServiceError.notFound(path) }
-      return rows
-    }
+    return ODataTypedRequest(
+      store: store, request: .read(path),
+      result: { [store] response in
+        guard let rows = try await store.decoded([Entity].self, response) else {
+          throw ODataServiceError.notFound(path)
+        }
+        return rows
+      }, reading: { try await all() })
   }
 
   func creating<Created: Decodable & Sendable>(
@@ -51,7 +58,7 @@ extension ODataEntitySet {
           url: response?.url, response: response)
       } catch { problem = error }
       throw ODataServiceError(
-        .createdUnread(problem), operation: "create", url: response?.url, cause: problem, response: response)
+        .unread("created", problem), operation: "create", url: response?.url, cause: problem, response: response)
     }
   }
 }
@@ -73,11 +80,18 @@ extension ODataEntitySet where Entity: ODataTracked {
       path, to: ODataEntity(properties: changes), ifMatch: entity.odataState.etag)
     return ODataTypedRequest(store: store, request: changes.isEmpty ? nil : request) { [store] response in
       guard let response else { return entity }
-      if let changed = try await store.decoded(Entity.self, response) { return changed }
-      guard response.etag != nil || entity.odataState.etag == nil else { return try await reference.get() }
-      var changed = entity
-      changed.odataSent(etag: response.etag)
-      return changed
+      do {
+        let received = try await store.decoded(Entity.self, response)
+        var changed = entity
+        changed.odataSent(etag: response.etag)
+        changed = received ?? changed
+        // Without the new ETag, the next update would have no condition.
+        if changed.odataState.etag != nil || entity.odataState.etag == nil { return changed }
+        return try await reference.get()
+      } catch {
+        throw ODataServiceError(
+          .unread("changed", error), operation: "update", url: response.url, cause: error, response: response)
+      }
     }
   }
 }
@@ -93,10 +107,14 @@ extension ODataEntityReference {
   /// A request that reads the entity.
   public func reading() throws -> ODataTypedRequest<Entity> {
     let path = try store.text(query)
-    return ODataTypedRequest(store: store, request: .read(path)) { [store] response in
-      guard let entity = try await store.decoded(Entity.self, response) else { throw ODataServiceError.notFound(path) }
-      return entity
-    }
+    return ODataTypedRequest(
+      store: store, request: .read(path),
+      result: { [store] response in
+        guard let entity = try await store.decoded(Entity.self, response) else {
+          throw ODataServiceError.notFound(path)
+        }
+        return entity
+      }, reading: { try await get() })
   }
 }
 
@@ -178,12 +196,17 @@ private final class BatchResponses {
 
   func sendBatch() async throws {
     guard !requests.isEmpty else { return }
-    let response = try await store.execute(
-      batch: ODataBatchRequest(requests.map { .single($0) }, continuesOnError: true))
+    // Before V4, changes are possible only in change sets (OData V2 Batch Processing §2.2).
+    let needsChangeSets = store.model.map { $0.version < .v4 } ?? false
+    let items = requests.map { request -> ODataBatchRequest.Item in
+      needsChangeSets && !request.isRead ? .changeSet([request]) : .single(request)
+    }
+    let response = try await store.execute(batch: ODataBatchRequest(items, continuesOnError: true))
     results =
       response.slots.map { slot in
         switch slot {
         case .response(let response)?: .success(response)
+        case .changeSet(let responses)? where responses.count == 1: .success(responses[0])
         case .failure(let error)?: .failure(error)
         case .changeSet?, nil: .failure(ODataServiceError(.notProcessed, operation: "batch"))
         }
