@@ -20,7 +20,7 @@ struct OpenTypeTests {
   private func values() throws -> [String: ODataValue] {
     let day = try #require(ODataDate("2026-11-27"))
     return [
-      "Color": .string("red"), "Count": .untypedNumber(try number("12345678901234567890.25")), "Gone": .null,
+      "Color": .string("red"), "Count": .untypedNumber(try number("12345678901234567890.25")),
       "Flag": .boolean(true), "Sent": .date(day), "Big": .int64(9_007_199_254_740_993),
       "Days": .collection([.date(day)]), "List": .collection([.string("a"), .untypedNumber(try number("1"))]),
       "Home": .geo(ODataGeo(.geography, shape: .point(.init(x: 7.5, y: 50)))),
@@ -48,6 +48,8 @@ struct OpenTypeTests {
     let expected = try values()
     #expect(reply.odataDynamic.properties.map(\.name) == expected.keys.sorted())
     for (name, value) in expected { #expect(reply.odataDynamic[name] == value, "\(name)") }
+    // OData CSDL 4.01 §6.3: a dynamic property that is null is absent.
+    #expect(reply.odataDynamic["Gone"] == nil)
     #expect(reply.odataDynamic["Text"] == nil && reply.odataDynamic.changes.isEmpty && reply.odataChanges.isEmpty)
     #expect(reply.shape.odataDynamic["Sides"] == .untypedNumber(try number("3")))
   }

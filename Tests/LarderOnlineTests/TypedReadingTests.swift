@@ -121,7 +121,7 @@ struct TypedReadingTests {
      "@odata.nextLink":"Books?$expand=Chapters&$skiptoken=1"}
     """,
     "Books(1)/Chapters?$skiptoken=1": """
-    {"value":[{"ID":11}],"@odata.nextLink":"Books(1)/Chapters?$skiptoken=2"}
+    {"@odata.context":"../$metadata#Books","value":[{"ID":11}],"@odata.nextLink":"Books(1)/Chapters?$skiptoken=2"}
     """,
     "Books(1)/Chapters?$skiptoken=2": #"{"value":[{"ID":12}]}"#,
     "Books?$expand=Chapters&$skiptoken=1": """

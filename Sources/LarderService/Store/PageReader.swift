@@ -55,10 +55,9 @@ struct PageReader: Sendable {
 
   private func completed(_ entity: ODataEntity, _ base: PageBase) async throws -> ODataEntity {
     guard entity.isPartial else { return entity }
-    guard !entity.properties.contains(where: \.value.isPartial) else {
+    if let partial = entity.properties.first(where: \.isPartial) {
       throw ODataServiceError(
-        .notSupported(
-          "further pages of the entities that are related to a complex value; read the navigation property"),
+        .notSupported("further pages of the values in '\(partial.name)'; read the property by its own URL"),
         operation: "read", url: base.url)
     }
     var entity = entity
@@ -177,7 +176,8 @@ extension ODataValue {
   fileprivate var isPartial: Bool {
     switch self {
     case .complex(let value):
-      value.annotations.contains { $0.term.hasSuffix("@odata.nextLink") } || value.properties.contains(where: \.isPartial)
+      value.annotations.contains { $0.term.hasSuffix("@odata.nextLink") }
+        || value.properties.contains(where: \.isPartial)
     case .collection(let items): items.contains(where: \.isPartial)
     default: false
     }
