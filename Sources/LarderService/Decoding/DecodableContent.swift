@@ -8,8 +8,8 @@ struct DecodableContent {
   private let type: ValueType
   private let model: EdmModel?
   let url: String
-  /// The path or URL of the next page of a collection.
-  private(set) var nextLink: String?
+  /// The next page of a collection: a path or a URL, as the response gives it.
+  var nextLink: String?
   /// The type of the entities of a collection, if it is known.
   var rowType: String? { if case .collection(.structure(let structure)) = type { structure.name } else { nil } }
 
@@ -19,13 +19,11 @@ struct DecodableContent {
   }
 
   /// Takes the content that was read from a response.
-  init(
-    _ payload: ODataPayload, of response: ODataSingleResponse, model: EdmModel?, base: PageBase? = nil
-  ) throws(ODataServiceError) {
+  init(_ payload: ODataPayload, of response: ODataSingleResponse, model: EdmModel?) throws(ODataServiceError) {
     let options = response.options(model)
     self.model = options.model
     url = response.url
-    nextLink = payload.nextLink.map { base?.resolve($0) ?? $0 }
+    nextLink = payload.nextLink
     let expected = options.expectedType
     func item(_ name: String?) -> ValueType {
       let type = name.map { EdmTypeReference($0) } ?? expected

@@ -50,7 +50,9 @@ struct PageReader: Sendable {
       payload = .collection(collection)
     default: break
     }
-    return try DecodableContent(payload, of: response, model: store.model, base: base)
+    var content = try DecodableContent(payload, of: response, model: store.model)
+    content.nextLink = content.nextLink.map(base.resolve)
+    return content
   }
 
   private func completed(_ entity: ODataEntity, _ base: PageBase) async throws -> ODataEntity {
