@@ -94,9 +94,17 @@ let races: [String: @Sendable () async -> Void] = [
   "race-two-mutexes": {
     let cell = Cell()
     let locks = [Locks(), Locks()]
-    await inTasks(4) { index in
-      for _ in 0..<2_000 { locks[index % 2].mutex.withLock { _ in cell.touch() } }
+    let meeting = Meeting()
+    let side: @Sendable (Int) -> Void = { index in
+      for _ in 0..<20 {
+        meeting.wait()
+        for _ in 0..<100 { locks[index].mutex.withLock { _ in cell.touch() } }
+      }
     }
+    let third: @Sendable (Int) -> Void = { index in
+      for _ in 0..<20_000 { locks[index].mutex.withLock { _ in } }
+    }
+    onThreads({ side(0) }, { side(1) }, { third(0) }, { third(1) })
   },
   // The lock guards the change, not the reading.
   "race-outside-mutex": {
