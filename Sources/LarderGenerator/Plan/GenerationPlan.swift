@@ -26,6 +26,8 @@ package struct Omission: Sendable, Hashable, Comparable {
     case unknownType = "types of other documents"
     /// A key with a property of a complex property.
     case keyPath = "keys with paths"
+    /// A name that the document declares again: the first declaration is generated.
+    case repeatedName = "names that are declared again"
   }
 
   /// The kind of part.
