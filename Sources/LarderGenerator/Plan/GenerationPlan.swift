@@ -82,6 +82,28 @@ struct StructurePlan {
   var isInHierarchy: Bool { base != nil || !derived.isEmpty }
 }
 
+extension StructurePlan {
+  /// The protocols of Larder that the type conforms to, besides those that they inherit from, and `Identifiable`.
+  var conformances: [String] {
+    var protocols: [String] = []
+    if !key.isEmpty {
+      let versioned = update == nil ? ["ODataVersioned"] : ["ODataUpdatable", "ODataVersioned"]
+      protocols = (isTracked ? ["ODataTracked"] : versioned) + ["Identifiable"]
+    }
+    if create != nil { protocols.append("ODataCreatable") }
+    if isMedia { protocols.append("ODataMediaEntity") }
+    if !derived.isEmpty { protocols.append("ODataBaseType") }
+    if !isEntity { protocols.append("ODataComplex") }
+    if isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
+    return protocols
+  }
+
+  /// The protocols that some of the protocols in ``conformances`` inherit from.
+  static func inherited(by conformances: [String]) -> [String] {
+    (conformances.contains("ODataTracked") ? ["ODataUpdatable", "ODataVersioned"] : []) + ["ODataDescribed"]
+  }
+}
+
 /// A type that derives directly from another.
 struct DerivedPlan {
   /// The Swift name of the type.

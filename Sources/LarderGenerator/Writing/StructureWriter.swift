@@ -18,17 +18,7 @@ struct StructureWriter {
       text.line("///")
       text.line("/// The \(kind) type `\(plan.serviceName)`.")
     }
-    var protocols: [String] = []
-    if !plan.key.isEmpty {
-      let versioned = plan.update == nil ? ["ODataVersioned"] : ["ODataUpdatable", "ODataVersioned"]
-      protocols = (plan.isTracked ? ["ODataTracked"] : versioned) + ["Identifiable"]
-    }
-    if plan.create != nil { protocols.append("ODataCreatable") }
-    if plan.isMedia { protocols.append("ODataMediaEntity") }
-    if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
-    if !plan.isEntity { protocols.append("ODataComplex") }
-    if plan.isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
-    protocols += ["Codable", "Hashable", "Sendable"]
+    let protocols = plan.conformances + ["Codable", "Hashable", "Sendable"]
     text.declareBlock("struct \(plan.name): \(protocols.joined(separator: ", "))") { body(&$0) }
   }
 
