@@ -154,7 +154,7 @@ struct StructureWriter {
     }
     text.line("")
     text.line("/// The entity's key.")
-    let arguments = plan.key.map { "\($0.name): self.\(SwiftIdentifier.declared($0.name))" }
+    let arguments = plan.key.map { "\(SwiftIdentifier.label($0.name)): self.\(SwiftIdentifier.declared($0.name))" }
     text.declare("var odataKey: Key { Key(\(arguments.joined(separator: ", "))) }")
     if !plan.members.contains(where: { $0.name == "id" }) {
       text.line("/// The entity's key.")
