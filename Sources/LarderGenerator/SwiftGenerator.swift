@@ -6,9 +6,7 @@ package enum SwiftGenerator {
   package static func generate(
     _ model: EdmModel, options: GeneratorOptions
   ) throws(GeneratorError) -> GeneratedFiles {
-    guard options.prefix.isEmpty || SwiftIdentifier.wholeType(options.prefix) == options.prefix else {
-      throw .invalidPrefix(options.prefix)
-    }
+    try options.checkPrefix()
     var planner = try Planner(model, options: options)
     let plan = planner.plan()
     let definitions = Dictionary(

@@ -14,6 +14,17 @@ package struct ModelChange: Sendable, Hashable {
     ModelSelection.unmatchedPatterns(in: model, options: options).map(\.text)
   }
 
+  /// Whether nothing is generated from a model. A pattern that matches nothing selects nothing.
+  package static func isEmpty(_ model: EdmModel, options: GeneratorOptions) -> Bool {
+    guard let matched = ModelSelection.matched(options, in: model) else { return true }
+    do throws(GeneratorError) {
+      _ = try ModelSelection(model, options: matched)
+      return false
+    } catch {
+      return true
+    }
+  }
+
   /// Compares two models. The result is in the order of the declarations' names. Members of a declaration that is added
   /// or removed are not in it. A pattern that matches nothing in one of the models selects nothing there.
   package static func changes(
@@ -99,11 +110,7 @@ private struct Declarations {
   private(set) var all: [String: Declaration] = [:]
 
   init(of model: EdmModel, _ options: GeneratorOptions) throws(GeneratorError) {
-    let unmatched = Set(ModelSelection.unmatchedPatterns(in: model, options: options))
-    var matched = options
-    matched.only.removeAll(where: unmatched.contains)
-    matched.except.removeAll(where: unmatched.contains)
-    guard options.only.isEmpty || !matched.only.isEmpty else { return }
+    guard let matched = ModelSelection.matched(options, in: model) else { return }
     var planner: Planner
     do throws(GeneratorError) { planner = try Planner(model, options: matched) } catch .nothingSelected { return }
     let plan = planner.plan()

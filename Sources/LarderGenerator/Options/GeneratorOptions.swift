@@ -34,6 +34,13 @@ package struct GeneratorOptions: Sendable, Hashable {
   }
 }
 
+extension GeneratorOptions {
+  /// Throws an error if the prefix cannot begin the name of a type.
+  package func checkPrefix() throws(GeneratorError) {
+    guard prefix.isEmpty || SwiftIdentifier.wholeType(prefix) == prefix else { throw .invalidPrefix(prefix) }
+  }
+}
+
 /// Why nothing can be generated.
 package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A pattern matches no type and no entity set of the model.

@@ -165,8 +165,18 @@ struct MetadataVerbTests {
     try folder.write(Array(#"{"metadata": 1}"#.utf8), to: "larder-generate.json")
     let wrong = try await update()
     #expect(wrong.status == .storage && wrong.diagnostics.contains("larder-generate.json cannot be used"))
+    try folder.write(Array(#"{"metadata": "s.xml", "prefix": "my-"}"#.utf8), to: "larder-generate.json")
+    let prefix = try await update()
+    #expect(prefix.status == .storage && prefix.diagnostics.contains("my- cannot begin the name of a type"))
     // Nothing was replaced.
     #expect(try String(contentsOfFile: folder.file("s.xml"), encoding: .utf8).contains("\"B\""))
+    // The service may be right to have nothing that is selected: the document is saved.
+    for content in [#"{"metadata": "s.xml", "except": ["A"]}"#, #"{"metadata": "s.xml", "only": ["B"]}"#] {
+      try folder.write(Array(content.utf8), to: "larder-generate.json")
+      let none = try await update()
+      #expect(none.status == .done && none.output.contains("removed B: complex type (breaking)"), "\(none.output)")
+      #expect(none.diagnostics.contains("The model has no types to generate"), "\(none.diagnostics)")
+    }
   }
 
   @Test(
