@@ -186,4 +186,17 @@ struct MetadataVerbTests {
     let outcome = await Rig(directory: folder.path).run("metadata", "http://127.0.0.1:1/", "--update", "s.xml", option)
     #expect(outcome.status == .usage && outcome.diagnostics.contains("\(option) cannot be combined with --update"))
   }
+
+  @Test("--update - is an error of usage: there is no file to compare and replace")
+  func updateOfStandardInput() async throws {
+    let folder = try TemporaryFolder()
+    for file in ["--update=-", "--update=./-"] {
+      let outcome = await Rig(input: document(""), directory: folder.path).run("metadata", "http://127.0.0.1:1/", file)
+      let isRejected = outcome.diagnostics.contains("--update needs the path of a file")
+      // A file can have that name.
+      #expect(
+        isRejected == (file == "--update=-") && (outcome.status == .usage) == isRejected, "\(outcome.diagnostics)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
 }
