@@ -55,9 +55,9 @@ package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible 
   /// What is wrong and what to do.
   package var description: String {
     switch self {
-    case .unmatchedPattern(let pattern): "No type and no entity set matches \(pattern)"
+    case .unmatchedPattern(let pattern): "No type and no entity set matches '\(pattern)'"
     case .invalidPrefix(let prefix):
-      "\(prefix) cannot begin the name of a type: use a capital letter, then letters and digits"
+      "'\(prefix)' cannot begin the name of a type: use a capital letter, then letters and digits"
     case .invalidConfiguration(let reason): "larder-generate.json cannot be used: \(reason)"
     case .nothingSelected: "The model has no types to generate, or all of them are left out"
     }

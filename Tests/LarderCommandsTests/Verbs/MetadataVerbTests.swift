@@ -159,7 +159,7 @@ struct MetadataVerbTests {
       Array(#"{"metadata": "s.xml", "only": ["A", "Z"], "prefix": "My"}"#.utf8), to: "larder-generate.json")
     let some = try await update()
     #expect(some.output.hasSuffix("1 changes of the code, 0 breaking\n  added MyA.x: Int32?\n"), "\(some.output)")
-    #expect(some.diagnostics.contains("larder-generate.json: No type and no entity set matches Z"))
+    #expect(some.diagnostics.contains("larder-generate.json: No type and no entity set matches 'Z'"))
     try folder.write(Array(#"{"metadata": "other.xml", "only": ["A"]}"#.utf8), to: "larder-generate.json")
     #expect(try await update().output == all.output)
     try folder.write(Array(#"{"metadata": 1}"#.utf8), to: "larder-generate.json")
@@ -167,7 +167,7 @@ struct MetadataVerbTests {
     #expect(wrong.status == .storage && wrong.diagnostics.contains("larder-generate.json cannot be used"))
     try folder.write(Array(#"{"metadata": "s.xml", "prefix": "my-"}"#.utf8), to: "larder-generate.json")
     let prefix = try await update()
-    #expect(prefix.status == .storage && prefix.diagnostics.contains("my- cannot begin the name of a type"))
+    #expect(prefix.status == .storage && prefix.diagnostics.contains("'my-' cannot begin the name of a type"))
     // Nothing was replaced.
     #expect(try String(contentsOfFile: folder.file("s.xml"), encoding: .utf8).contains("\"B\""))
     // The service may be right to have nothing that is selected: the document is saved.
