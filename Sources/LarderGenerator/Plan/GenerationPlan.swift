@@ -131,6 +131,8 @@ struct MemberPlan {
   var hasNullItems = false
   /// Whether the value can be absent.
   var isOptional: Bool
+  /// Whether the service never sends the value, but accepts it.
+  var isWriteOnly = false
   /// Whether the value is stored outside of the structure that contains it.
   var isIndirect = false
   var isFilterable = true

@@ -95,15 +95,22 @@ extension Planner {
     _ property: EdmProperty, _ name: String, of owner: String, _ keyNames: Set<String>, _ restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
+    let isKey = keyNames.contains(property.name)
+    let permissions = isKey ? PropertyPermissions() : annotations.permissions(of: target)
+    guard permissions.allowReading || permissions.allowWriting else { return nil }
     guard let (type, kind) = value(property.type, target), kind != .entity else { return nil }
     let isCollection = property.type.isCollection
-    let isOptional = kind == .stream || (!isCollection && property.isNullable && !keyNames.contains(property.name))
+    // A service does not send what is only written.
+    let isOptional =
+      kind == .stream || !permissions.allowReading || (!isCollection && property.isNullable && !isKey)
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: isCollection,
       hasNullItems: isCollection && property.nullable == true && kind == .primitive, isOptional: isOptional,
-      isFilterable: isAllowed(
-        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
-      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
+      isWriteOnly: !permissions.allowReading,
+      isFilterable: permissions.allowReading
+        && isAllowed("filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+      isSortable: permissions.allowReading
+        && isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
@@ -118,11 +125,14 @@ extension Planner {
     _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
+    let permissions = annotations.permissions(of: target)
+    guard permissions.allowReading || permissions.allowWriting else { return nil }
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
-      isExpandable: restrictions.isExpandable && !restrictions.notExpandable.contains(property.name),
+      isExpandable: permissions.allowReading && restrictions.isExpandable
+        && !restrictions.notExpandable.contains(property.name),
       documentation: annotations.documentation(of: property, target: target))
   }
 
@@ -172,7 +182,8 @@ extension Planner {
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
       let isRequired =
-        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !notRequired.contains(property.name)
+        !isNullable(plan, property) && !plan.isCollection && property.defaultValue == nil
+        && !notRequired.contains(property.name)
         && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
@@ -218,8 +229,13 @@ extension Planner {
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
       else { return nil }
-      return ChangeMember(member: plan, isRequired: false, isNullable: plan.isOptional)
+      return ChangeMember(member: plan, isRequired: false, isNullable: isNullable(plan, property))
     }
+  }
+
+  /// Whether a change may set a property to null. Values have nil for one that is only written, but that is not null.
+  private func isNullable(_ plan: MemberPlan, _ property: EdmProperty) -> Bool {
+    plan.isWriteOnly ? !plan.isCollection && property.isNullable : plan.isOptional
   }
 
   private func isWritable(_ plan: MemberPlan, _ target: String) -> Bool {

@@ -210,7 +210,8 @@ struct StructureWriter {
       text.line("\(properties.isEmpty ? "let" : "var") odataList = ODataPropertyList()")
       for member in properties {
         text.line(
-          "odataList.set(\(SwiftText.literal(member.serviceName)), self.\(SwiftIdentifier.declared(member.name)))")
+          "odataList.\(member.isWriteOnly ? "setIfGiven" : "set")(\(SwiftText.literal(member.serviceName)), self.\(SwiftIdentifier.declared(member.name)))"
+        )
       }
       let list = "odataList.properties" + (plan.isOpen ? " + odataDynamic.properties" : "")
       text.line("return .complex(ODataComplexValue(typeName: \(typeName), properties: \(list)))")
