@@ -18,7 +18,7 @@ struct PermissionTests {
       ("5", true, false), ("", true, true), ("Core.Permission/Other", true, true),
     ])
   func members(text: String, allowReading: Bool, allowWriting: Bool) {
-    let permissions = PropertyPermissions(text)
+    let permissions = EdmPermissions(text)
     #expect(permissions.allowReading == allowReading && permissions.allowWriting == allowWriting)
   }
 

@@ -30,16 +30,7 @@ struct ModelAnnotations {
 
   /// Whether the service alone sets a property.
   func isComputed(_ target: String) -> Bool {
-    isTagged("Org.OData.Core.V1.Computed", target: target) || !permissions(of: target).allowWriting
-  }
-
-  /// What a client may do with a property. A value that depends on the entity allows everything.
-  func permissions(of target: String) -> PropertyPermissions {
-    guard
-      case .constant(_, let text)? = model.annotation("Org.OData.Core.V1.Permissions", target: target)?.value?
-        .expression
-    else { return PropertyPermissions() }
-    return PropertyPermissions(text)
+    isTagged("Org.OData.Core.V1.Computed", target: target) || !model.permissions(target: target).allowWriting
   }
 
   /// Whether a property never changes after the creation of its entity.
@@ -72,30 +63,6 @@ struct ModelAnnotations {
         paths(insert?["NonInsertableNavigationProperties"])),
       notUpdatable: paths(update?["NonUpdatableProperties"]),
       notExpandable: paths(expand?["NonExpandableProperties"]))
-  }
-}
-
-/// What a client may do with a property: the flags of `Org.OData.Core.V1.Permission`.
-struct PropertyPermissions: Equatable {
-  var allowReading = true
-  var allowWriting = true
-
-  init() {}
-
-  /// Reads members by their names, qualified and separated by spaces in XML, separated by commas in JSON, or the value of
-  /// the flags. A text with an unknown member allows everything.
-  init(_ text: String) {
-    let values = ["None": 0, "Read": 1, "Write": 2, "ReadWrite": 3, "Invoke": 4]
-    var flags = 0
-    let members = text.split { $0 == " " || $0 == "," }
-    guard !members.isEmpty else { return }
-    for member in members {
-      let name = String(member.split(separator: "/").last ?? "")
-      guard let value = values[name] ?? Int(name) else { return }
-      flags |= value
-    }
-    allowReading = flags & 1 != 0
-    allowWriting = flags & 2 != 0
   }
 }
 

@@ -96,7 +96,7 @@ extension Planner {
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
     let isKey = keyNames.contains(property.name)
-    let permissions = isKey ? PropertyPermissions() : annotations.permissions(of: target)
+    let permissions = isKey ? EdmPermissions() : model.permissions(target: target)
     guard permissions.allowReading || permissions.allowWriting else { return nil }
     guard let (type, kind) = value(property.type, target), kind != .entity else { return nil }
     let isCollection = property.type.isCollection
@@ -125,7 +125,7 @@ extension Planner {
     _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
-    let permissions = annotations.permissions(of: target)
+    let permissions = model.permissions(target: target)
     guard permissions.allowReading || permissions.allowWriting else { return nil }
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
