@@ -12,12 +12,18 @@ extension GeneratedFiles {
   package func fixed(_ name: String) -> [GeneratedFile] {
     var parts: [[GeneratedFile]] = Array(repeating: [], count: GeneratedFiles.fixedCount)
     for file in files {
-      // FNV-1a: the same in each process.
-      let hash = file.name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-      parts[Int(hash % UInt64(GeneratedFiles.fixedCount))].append(file)
+      parts[Int(StableHash.of(file.name) % UInt64(GeneratedFiles.fixedCount))].append(file)
     }
     return zip(GeneratedFiles.fixedNames(name), parts).map { name, files in
       GeneratedFile(name: name, text: FileHeader.joined(files.map(\.text)))
     }
+  }
+}
+
+/// A hash of a text that is the same in each process.
+enum StableHash {
+  /// FNV-1a of the text in UTF-8.
+  static func of(_ text: String) -> UInt64 {
+    text.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
   }
 }

@@ -6,9 +6,7 @@ package enum SwiftGenerator {
   package static func generate(
     _ model: EdmModel, options: GeneratorOptions
   ) throws(GeneratorError) -> GeneratedFiles {
-    guard options.prefix.isEmpty || SwiftIdentifier.wholeType(options.prefix) == options.prefix else {
-      throw .invalidPrefix(options.prefix)
-    }
+    try options.checkPrefix()
     var planner = try Planner(model, options: options)
     let plan = planner.plan()
     let definitions = Dictionary(
@@ -71,11 +69,24 @@ private struct FileList {
     _ name: String, _ content: String, usesFoundation: Bool = false, module: String = "LarderOData",
     exposesModule: Bool = true
   ) {
-    let lowercased = name.lowercased()
-    let taken = names.take([lowercased])
-    let fileName = name + taken.dropFirst(lowercased.count) + FileHeader.fileEnding
+    let stem = FileList.shortened(name)
+    // Full case folding, as disks do it: one of the two alone keeps `ß` and `ς`.
+    let folded = stem.uppercased().lowercased()
+    let taken = names.take([folded])
+    let fileName = stem + taken.dropFirst(folded.count) + FileHeader.fileEnding
     let imports = FileHeader.imports(
       options.access, usesFoundation: usesFoundation, module: module, exposesModule: exposesModule)
     files.append(GeneratedFile(name: fileName, text: FileHeader.text(options) + imports + content))
+  }
+
+  /// The name, or for a long one its beginning with a hash of the whole name: disks allow 255 bytes, and a file is
+  /// written under a longer name first.
+  private static func shortened(_ name: String) -> String {
+    let limit = 200 - FileHeader.fileEnding.utf8.count
+    guard name.utf8.count > limit else { return name }
+    let end = "_" + String(StableHash.of(name), radix: 16)
+    var stem = name
+    while stem.utf8.count + end.utf8.count > limit { stem.removeLast() }
+    return stem + end
   }
 }

@@ -31,14 +31,18 @@ enum LarderGeneratorTool {
     guard arguments.count == 4 else { fail("error: usage: LarderGeneratorTool CONFIGURATION FOLDER NAME") }
     let (configuration, folder, name) = (arguments[1], arguments[2], arguments[3])
     do {
-      let settings = try GeneratorConfiguration(bytes(configuration))
+      let settings = try GeneratorConfiguration(
+        bytes(configuration, cure: "check that it exists and that you may read it"))
       let document = beside(configuration, settings.metadata)
       let model: EdmModel
-      do throws(MetadataError) { model = try EdmModel.read(bytes(document)) } catch {
+      do throws(MetadataError) {
+        model = try EdmModel.read(
+          bytes(document, cure: "correct 'metadata' in \(configuration), or save the document there"))
+      } catch {
         fail("\(document):1: error: \(error)")
       }
       let generated = try SwiftGenerator.generate(model, options: settings.options)
-      for file in generated.fixed(name) { try write(file.text, folder + "/" + file.name) }
+      for file in generated.fixed(name) { write(file.text, folder + "/" + file.name) }
       for reason in Omission.Reason.allCases {
         let count = generated.omissions.count { $0.reason == reason }
         if count > 0 { print("\(document): note: notSupported: \(reason.rawValue) (\(count))") }
@@ -48,10 +52,11 @@ enum LarderGeneratorTool {
     }
   }
 
-  private static func bytes(_ path: String) -> [UInt8] {
-    do { return Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
-      fail("\(path):1: error: the file cannot be read")
+  private static func bytes(_ path: String, cure: String) -> [UInt8] {
+    guard let content = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
+      fail("\(path):1: error: the file cannot be read: \(cure)")
     }
+    return Array(content)
   }
 
   private static func beside(_ file: String, _ path: String) -> String {
@@ -60,10 +65,14 @@ enum LarderGeneratorTool {
   }
 
   /// Writes a file only if it differs, so that the compiler need not read it again.
-  private static func write(_ text: String, _ path: String) throws {
+  private static func write(_ text: String, _ path: String) {
     let url = URL(fileURLWithPath: path)
     guard (try? Data(contentsOf: url)) != Data(text.utf8) else { return }
-    try Data(text.utf8).write(to: url, options: .atomic)
+    do { try Data(text.utf8).write(to: url, options: .atomic) } catch {
+      fail(
+        "\(path):1: error: the file cannot be written: check that its folder exists, that you may write there, "
+          + "and that the disk is not full")
+    }
   }
 
   private static func fail(_ message: String) -> Never {

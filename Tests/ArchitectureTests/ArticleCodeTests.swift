@@ -39,7 +39,38 @@ enum ArticleCode {
 
   /// Whether a string in the line contains one of the names as a word.
   static func names(_ names: Set<String>, inStringsOf line: String) -> Bool {
-    line.matches(of: #/"([^"]*)"/#).contains { !names.isDisjoint(with: $0.1.matches(of: #/\w+/#).map { String($0.0) }) }
+    !names.isDisjoint(with: textOfStrings(in: line).matches(of: #/\w+/#).map { String($0.0) })
+  }
+
+  /// The text of all strings in the line, also of those inside of interpolations, which themselves are code.
+  private static func textOfStrings(in line: String) -> String {
+    var text = ""
+    /// What contains the character: code with a number of open parentheses, or a string, which is nil.
+    var open: [Int?] = [0]
+    var isEscaped = false
+    for character in line {
+      guard let innermost = open.last else { break }
+      switch (innermost, character) {
+      case (nil, "(") where isEscaped: open.append(0)
+      case (nil, _) where isEscaped: text += " "
+      case (nil, "\\"):
+        isEscaped = true
+        continue
+      case (nil, "\""): open.removeLast()
+      case (nil, _): text.append(character)
+      case (_, "\""):
+        open.append(nil)
+        text += " "
+      case (let depth?, "("): open[open.count - 1] = depth + 1
+      case (0?, ")") where open.count > 1:
+        open.removeLast()
+        text += " "
+      case (let depth?, ")"): open[open.count - 1] = depth - 1
+      default: break
+      }
+      isEscaped = false
+    }
+    return text
   }
 
   /// All lines of these texts, without the spaces around them.
@@ -106,6 +137,18 @@ struct ArticleCodeTests {
     #expect(ArticleCode.uncompiledLines(in: text, snippets: snippets) == ["let unknown = 2"])
     #expect(ArticleCode.swiftBlocks(in: text).count == 1)
     #expect(ArticleCode.swiftBlocks(in: "```swift\nlet open = 1\n") == [["let open = 1", ""]])
+  }
+
+  @Test(
+    "Names are found in strings, also in those inside of interpolations, and not in code",
+    arguments: [
+      (#"property("Note")"#, true), (#"text("a", "b Note c")"#, true), (#""\(text($0, property("Note"))) of""#, true),
+      (#""\(a) \(property("x", (1)) + "y") Note""#, true), (#""\(property("\(b("Note"))"))""#, true),
+      (#"Note("a", "b")"#, false), (#""a" + Note + "b""#, false), (#""\(Note) and \(text(Note))""#, false),
+      (#""Notes" + "\"" + Note"#, false), ("Note", false), ("", false),
+    ])
+  func names(line: String, isFound: Bool) {
+    #expect(ArticleCode.names(["Note"], inStringsOf: line) == isFound)
   }
 
   @Test("The landing page links to each article, and has no dead links")

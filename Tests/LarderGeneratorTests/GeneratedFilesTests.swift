@@ -198,6 +198,27 @@ struct GeneratedFilesTests {
       try model("<ComplexType Name=\"Item\"/><ComplexType Name=\"ITEM\"/><ComplexType Name=\"A_Item\"/>")
     ).files.map(\.name)
     #expect(Set(files.map { $0.lowercased() }).count == 3)
+    let others = try generateAll(
+      try model(
+        "<ComplexType Name=\"Groß\"/><ComplexType Name=\"GROSS\"/><ComplexType Name=\"Λόγος\"/><ComplexType Name=\"ΛΌΓΟΣ\"/>"
+      )
+    ).files.map(\.name)
+    #expect(Set(others.map { $0.uppercased() }).count == 4, "\(others)")
+  }
+
+  @Test("a type with a long name has a file with a shorter name, which tells it from others with the same beginning")
+  func longFileNames() throws {
+    let long = String(repeating: "Long", count: 60)
+    let wide = String(repeating: "订单", count: 50)
+    let names = [long + "A", long + "B", long.uppercased() + "A", wide + "甲", wide + "乙"]
+    let files = try generateAll(try model(names.map { "<ComplexType Name=\"\($0)\"/>" }.joined())).files
+    #expect(Set(files.map { $0.name.lowercased() }).count == names.count)
+    for file in files { #expect(file.name.utf8.count <= 200, "\(file.name)") }
+    for name in names { #expect(files.contains { $0.text.contains("struct \(name): ") }, "\(name)") }
+    // A name at the limit stays as it is.
+    let longest = String(repeating: "A", count: 200 - FileHeader.fileEnding.utf8.count)
+    let kept = try generateAll(try model("<ComplexType Name=\"\(longest)\"/>")).files
+    #expect(kept.map(\.name) == [longest + FileHeader.fileEnding])
   }
 
   @Test("members do not have the names of types, which scripts without case do not tell apart")

@@ -79,14 +79,22 @@ struct GeneratorToolTests {
     arguments: [
       ([], "{}", "error: usage: LarderGeneratorTool CONFIGURATION FOLDER NAME"),
       (["larder-generate.json", "out"], "{}", "error: usage:"),
-      (["missing.json", "out", "shop"], "{}", "missing.json:1: error: the file cannot be read"),
+      (["missing.json", "out", "shop"], "{}", "missing.json:1: error: the file cannot be read: check that it exists"),
       (
         ["larder-generate.json", "out", "shop"], "{}",
         "larder-generate.json:1: error: larder-generate.json cannot be used"
       ),
       (
         ["larder-generate.json", "out", "shop"], #"{"metadata": "missing.xml"}"#,
-        "missing.xml:1: error: the file cannot be read"
+        "missing.xml:1: error: the file cannot be read: correct 'metadata' in larder-generate.json"
+      ),
+      (
+        ["larder-generate.json", "nowhere", "shop"], #"{"metadata": "shop.xml"}"#,
+        "nowhere/shop-1.generated.swift:1: error: the file cannot be written: check that its folder exists"
+      ),
+      (
+        ["larder-generate.json", "shop.xml", "shop"], #"{"metadata": "shop.xml"}"#,
+        "shop.xml/shop-1.generated.swift:1: error: the file cannot be written: check that its folder exists"
       ),
       (
         ["larder-generate.json", "out", "shop"], #"{"metadata": "larder-generate.json"}"#,
@@ -94,7 +102,7 @@ struct GeneratorToolTests {
       ),
       (
         ["larder-generate.json", "out", "shop"], #"{"metadata": "shop.xml", "only": ["Ordr"]}"#,
-        "larder-generate.json:1: error: No type and no entity set matches Ordr"
+        "larder-generate.json:1: error: No type and no entity set matches 'Ordr'"
       ),
     ])
   func errors(arguments: [String], configuration: String, message: String) async throws {
@@ -102,6 +110,7 @@ struct GeneratorToolTests {
     let result = try await run(arguments, in: folder)
     #expect(result.status == 1)
     #expect(result.output.hasPrefix(message), "\(result.output)")
+    #expect(result.output.split(separator: "\n").count == 1, "\(result.output)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).isEmpty)
   }
 }

@@ -21,6 +21,8 @@ struct ModelChangeTests {
     #expect(try changes(type(""), type("")).isEmpty)
     #expect(
       try changes(type(""), type("<Property Name=\"Note\" Type=\"Edm.String\"/>")) == [
+        "changed Order conformances: ODataVersioned, Identifiable, ODataCreatable, "
+          + "now ODataTracked, Identifiable, ODataCreatable",
         "added Order.Create.note: String", "added Order.Update: structure", "added Order.note: String? (assignable)",
       ])
   }
@@ -107,5 +109,113 @@ struct ModelChangeTests {
     let changes = try ModelChange.changes(from: try model(other), to: try model(order), options: options)
     #expect(changes.map(\.description) == ["added Order: entity type"])
     #expect(ModelChange.unmatchedPatterns(in: try model(other), options: options) == ["Order"])
+  }
+
+  private func complex(_ properties: String...) -> String {
+    "<ComplexType Name=\"Name\">\(properties.joined())</ComplexType>"
+  }
+
+  private func text(_ name: String, _ facets: String = "") -> String {
+    "<Property Name=\"\(name)\" Type=\"Edm.String\" \(facets)/>"
+  }
+
+  @Test("the order of an initializer's parameters, and a parameter that becomes necessary, are breaking")
+  func initializers() throws {
+    let (first, last) = (text("First"), text("Last"))
+    #expect(
+      try changes(complex(first, last), complex(last, first)) == [
+        "changed Name.init: first, last, now last, first (breaking)"
+      ])
+    #expect(
+      try changes(type(first + last), type(last + first)) == [
+        "changed Order.Create.init: id, first, last, now id, last, first (breaking)",
+        "changed Order.Update.init: first, last, now last, first (breaking)",
+        "changed Order.init: required id, first, last, now required id, last, first (breaking)",
+      ])
+    let zip = text("Zip", "Nullable=\"false\"")
+    #expect(
+      try changes(complex(first), complex(first, zip)) == [
+        "changed Name.init: first, now first, required zip (breaking)", "added Name.zip: String",
+      ])
+    // Calls leave out the label of a property that may be absent; one that is gone is listed itself.
+    #expect(try changes(complex(first), complex(last, first)) == ["added Name.last: String?"])
+    #expect(try changes(complex(last, first), complex(first)) == ["removed Name.last: String? (breaking)"])
+    #expect(
+      try changes(complex(first), complex(text("First", "Nullable=\"false\""))) == [
+        "changed Name.first: String?, now String (breaking)",
+        "changed Name.init: first, now required first (breaking)",
+      ])
+    let open = complex(first).replacing("Name=\"Name\"", with: "Name=\"Name\" OpenType=\"true\"")
+    #expect(try changes(complex(first), open) == ["added Name.odataDynamic: ODataDynamicProperties"])
+  }
+
+  @Test("bytes that entities get or lose change the protocols of the type, and are breaking")
+  func media() throws {
+    let note = type(text("Note"))
+    let media = note.replacing("Name=\"Order\"", with: "Name=\"Order\" HasStream=\"true\"")
+    #expect(
+      try changes(note, media) == [
+        "changed Order conformances: ODataTracked, Identifiable, ODataCreatable, "
+          + "now ODataTracked, Identifiable, ODataMediaEntity (breaking)",
+        "removed Order.Create: structure (breaking)",
+      ])
+    #expect(
+      try changes(media, note) == [
+        "changed Order conformances: ODataTracked, Identifiable, ODataMediaEntity, "
+          + "now ODataTracked, Identifiable, ODataCreatable (breaking)",
+        "added Order.Create: structure",
+      ])
+    let set = "<EntityContainer Name=\"C\"><EntitySet Name=\"Orders\" EntityType=\"Shop.Order\">"
+    let restriction = """
+      <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
+        <PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>
+      """
+    let end = "</EntitySet></EntityContainer>"
+    #expect(
+      try changes(media + set + end, media + set + restriction + end) == [
+        "added Order in creations from bytes: not allowed (breaking)"
+      ])
+  }
+
+  @Test("an enumeration that becomes flags, or flags that become an enumeration, is breaking")
+  func flags() throws {
+    let single = "<EnumType Name=\"Status\"><Member Name=\"Open\"/></EnumType>"
+    let flags = single.replacing("Name=\"Status\"", with: "Name=\"Status\" IsFlags=\"true\"")
+    #expect(try changes(single, flags) == ["changed Status: enumeration, now flags (breaking)"])
+    #expect(try changes(flags, single) == ["changed Status: flags, now enumeration (breaking)"])
+  }
+
+  @Test("another base type, or none, is breaking; a first one is not")
+  func baseTypes() throws {
+    func schema(_ base: String) -> String {
+      "<EntityType Name=\"A\"/><EntityType Name=\"B\"/><EntityType Name=\"C\"/><EntityType Name=\"X\" BaseType=\"Shop.C\"/>"
+        + "<EntityType Name=\"Y\" BaseType=\"Shop.B\"/><EntityType Name=\"Z\" \(base)/>"
+    }
+    let (b, c) = ("BaseType=\"Shop.B\"", "BaseType=\"Shop.C\"")
+    #expect(
+      try changes(schema(b), schema(c)) == [
+        "changed Z: entity type derived from B, now entity type derived from C (breaking)"
+      ])
+    #expect(try changes(schema(b), schema("")) == ["changed Z: entity type derived from B, now entity type (breaking)"])
+    #expect(try changes(schema(""), schema(b)) == ["changed Z: entity type, now entity type derived from B"])
+  }
+
+  @Test("a property that can only be assigned now is no breaking change, one that cannot be any more is")
+  func assignable() throws {
+    func schema(_ annotation: String) -> String {
+      type(
+        text("Other")
+          + "<Property Name=\"Note\" Type=\"Edm.String\">\(annotation)</Property>")
+    }
+    let immutable = schema("<Annotation Term=\"Org.OData.Core.V1.Immutable\"/>")
+    #expect(
+      try changes(immutable, schema("")) == [
+        "added Order.Update.note: String", "changed Order.note: String?, now String? (assignable)",
+      ])
+    #expect(
+      try changes(schema(""), immutable) == [
+        "removed Order.Update.note: String (breaking)",
+        "changed Order.note: String? (assignable), now String? (breaking)",
+      ])
   }
 }

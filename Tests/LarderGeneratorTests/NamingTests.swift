@@ -36,6 +36,8 @@ struct NamingTests {
     #expect(NameTable.property("HashValue") == ["hashValueProperty"])
     #expect(NameTable.property("Path") == ["pathProperty"])
     #expect(NameTable.property("In") == ["in"])
+    #expect(NameTable.property("odata_list") == ["odataListProperty"])
+    #expect(SwiftIdentifier.label("inout") == "`inout`" && SwiftIdentifier.label("in") == "in")
     #expect(NameTable.enumerationMember("None") == ["noneMember"])
     #expect(NameTable.property("_") == ["_Property"] && NameTable.enumerationMember("_") == ["_Member"])
   }

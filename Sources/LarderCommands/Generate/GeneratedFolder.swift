@@ -24,7 +24,7 @@ struct GeneratedFolder {
       throw FileError(action: "created", path: path, reason: "the folder cannot be created there")
     }
     let existing = try existingFiles()
-    for file in files where existing[file.name] == .some(nil) {
+    for file in files where try !isReplaceable(file.name, existing) {
       throw CommandFailure(
         .storage, "\(filePath(file.name)) was not generated, so it is not replaced",
         hint: "Move the file, or write to another folder with --output.")
@@ -41,14 +41,31 @@ struct GeneratedFolder {
       try output.finish()
       changes.written += 1
     }
+    changes.removed = try removeFiles(existing.compactMap { $1 == nil ? nil : $0 }.sorted(), except: files)
+    return changes
+  }
+
+  /// Whether a name is free, or that of a generated file. A disk that ignores case finds a file that the folder lists
+  /// under another name.
+  private func isReplaceable(_ name: String, _ existing: [String: [UInt8]?]) throws -> Bool {
+    if let content = existing[name] { return content != nil }
+    return try !InputFile.exists(filePath(name)) || content(name) != nil
+  }
+
+  /// Removes generated files that are not among those of this run, and returns their number. A name that leads to a file
+  /// of this run stays: on a disk that ignores case, it is another spelling of its name.
+  private func removeFiles(_ names: [String], except files: [GeneratedFile]) throws -> Int {
     let current = Set(files.map(\.name))
-    for (name, content) in existing.sorted(by: { $0.key < $1.key }) where content != nil && !current.contains(name) {
+    let identities = Set(files.compactMap { InputFile.identity(filePath($0.name)) })
+    var count = 0
+    for name in names where !current.contains(name) {
+      if let identity = InputFile.identity(filePath(name)), identities.contains(identity) { continue }
       do { try FileManager.default.removeItem(atPath: filePath(name)) } catch {
         throw FileError(action: "removed", path: filePath(name), reason: "the system does not allow it")
       }
-      changes.removed += 1
+      count += 1
     }
-    return changes
+    return count
   }
 
   /// The files whose names end as those of generated files, with their content if they were generated.
@@ -59,11 +76,15 @@ struct GeneratedFolder {
     }
     var files: [String: [UInt8]?] = [:]
     for name in names where name.hasSuffix(FileHeader.fileEnding) {
-      let content = try InputFile.read(filePath(name))
-      let isGenerated = content.starts(with: FileHeader.mark.utf8)
-      files[name] = .some(isGenerated ? content : nil)
+      files[name] = .some(try content(name))
     }
     return files
+  }
+
+  /// The content of a file; nil if it was not generated.
+  private func content(_ name: String) throws -> [UInt8]? {
+    let content = try InputFile.read(filePath(name))
+    return content.starts(with: FileHeader.mark.utf8) ? content : nil
   }
 
   private func filePath(_ name: String) -> String { path + "/" + name }

@@ -21,6 +21,7 @@ struct MetadataUpdate {
     for pattern in ModelChange.unmatchedPatterns(in: model, options: options) {
       context.warn("\(GeneratorConfiguration.fileName): \(GeneratorError.unmatchedPattern(pattern))")
     }
+    if ModelChange.isEmpty(model, options: options) { context.warn("\(GeneratorError.nothingSelected)") }
     var lines = ["\(path) is new"]
     if let former {
       lines = ["\(path) is replaced; the former document could not be read"]
@@ -46,7 +47,10 @@ struct MetadataUpdate {
       return GeneratorOptions(documentName: "")
     }
     let settings: GeneratorConfiguration
-    do throws(GeneratorError) { settings = try GeneratorConfiguration(Array(content)) } catch {
+    do throws(GeneratorError) {
+      settings = try GeneratorConfiguration(Array(content))
+      try settings.options.checkPrefix()
+    } catch {
       throw CommandFailure(.storage, "\(configuration): \(error)")
     }
     let named =

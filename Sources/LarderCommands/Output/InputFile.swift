@@ -68,6 +68,21 @@ package enum InputFile {
     return stat(path, &status) == 0 ? Int(clamping: status.st_size) : 0
   }
 
+  /// What tells a file from all others, whatever the path that leads to it.
+  struct Identity: Hashable {
+    private let (device, file): (UInt64, UInt64)
+
+    fileprivate init(_ status: stat) {
+      (device, file) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+    }
+  }
+
+  /// The identity of the file that the path leads to; nil if there is none.
+  static func identity(_ path: String) -> Identity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Identity(status) : nil
+  }
+
   /// Whether a file or folder exists at the path.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

@@ -25,6 +25,7 @@ extension CommandSyntax {
     for option in [OptionSyntax.json, .annotations] where updated != nil && arguments.has(option) {
       throw arguments.usage("\(option.name) cannot be combined with --update")
     }
+    if updated == "-" { throw arguments.usage("--update needs the path of a file: - cannot be replaced") }
     switch (arguments[OperandSyntax.serviceURL], arguments[OptionSyntax.metadataInput]) {
     case (let url?, nil):
       let document = try await readDocument(at: url, arguments, context)

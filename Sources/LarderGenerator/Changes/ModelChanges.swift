@@ -14,6 +14,17 @@ package struct ModelChange: Sendable, Hashable {
     ModelSelection.unmatchedPatterns(in: model, options: options).map(\.text)
   }
 
+  /// Whether nothing is generated from a model. A pattern that matches nothing selects nothing.
+  package static func isEmpty(_ model: EdmModel, options: GeneratorOptions) -> Bool {
+    guard let matched = ModelSelection.matched(options, in: model) else { return true }
+    do throws(GeneratorError) {
+      _ = try ModelSelection(model, options: matched)
+      return false
+    } catch {
+      return true
+    }
+  }
+
   /// Compares two models. The result is in the order of the declarations' names. Members of a declaration that is added
   /// or removed are not in it. A pattern that matches nothing in one of the models selects nothing there.
   package static func changes(
@@ -22,47 +33,90 @@ package struct ModelChange: Sendable, Hashable {
     let (old, new) = (try Declarations(of: old, options).all, try Declarations(of: new, options).all)
     return Set(old.keys).union(new.keys).sorted().compactMap { name in
       let (before, after) = (old[name], new[name])
-      guard before?.text != after?.text else { return nil }
       let owner = before?.owner ?? after?.owner
       let isOfOld = owner.map { old[$0] != nil } ?? true
       let isOfNew = owner.map { new[$0] != nil } ?? true
-      guard isOfOld && isOfNew else { return nil }
-      let isBreaking: Bool
-      if before?.isRestriction ?? after?.isRestriction == true {
-        isBreaking = before == nil
-      } else {
-        // A new property is required in calls of an initializer that exists.
-        isBreaking = before != nil || after?.text.hasPrefix("required ") == true
-      }
-      return ModelChange(declaration: name, before: before?.text, after: after?.text, isBreaking: isBreaking)
+      guard isOfOld, isOfNew, let effect = Declaration.effect(from: before, to: after) else { return nil }
+      return ModelChange(
+        declaration: name, before: before?.text, after: after?.text, isBreaking: effect == .breaking)
     }
+  }
+}
+
+/// A generated declaration, as far as it can change.
+private struct Declaration {
+  enum Kind: Equatable {
+    /// A type, or a member of one.
+    case symbol
+    /// A property or another member that can be assigned, or not.
+    case property(isAssignable: Bool)
+    /// What is not allowed.
+    case restriction
+    /// An initializer. A call that gives fewer arguments gives them in the same order.
+    case initializer([Parameter])
+    /// A type and its base type.
+    case structure(base: String?)
+    /// What a type conforms to.
+    case conformances(Set<String>)
+  }
+
+  struct Parameter: Equatable {
+    var name: String
+    var isRequired: Bool
+  }
+
+  enum Effect { case harmless, breaking }
+
+  /// The type, or what else can change.
+  var text: String
+  /// The name of the declaration that contains it.
+  var owner: String?
+  var kind = Kind.symbol
+
+  /// What a change does to code that uses the declaration; nil if nothing has changed.
+  static func effect(from old: Declaration?, to new: Declaration?) -> Effect? {
+    guard old?.text != new?.text else { return nil }
+    guard let old else {
+      // A new property is required in calls of an initializer that exists.
+      return new?.kind == .restriction || new?.text.hasPrefix("required ") == true ? .breaking : .harmless
+    }
+    guard let new else { return old.kind == .restriction ? .harmless : .breaking }
+    switch (old.kind, new.kind) {
+    case (.initializer(let before), .initializer(let after)):
+      // Added and removed properties are changes themselves.
+      return breaksCalls(before, after) ? .breaking : nil
+    case (.structure(nil), .structure(_?)): return .harmless
+    case (.conformances(let before), .conformances(let after)):
+      return before.isSubset(of: after) ? .harmless : .breaking
+    case (.property(isAssignable: false), .property(isAssignable: true)):
+      return new.text == old.text + Declaration.assignable ? .harmless : .breaking
+    default: return .breaking
+    }
+  }
+
+  /// The end of the text of a property that can be assigned.
+  static let assignable = " (assignable)"
+
+  private static func breaksCalls(_ old: [Parameter], _ new: [Parameter]) -> Bool {
+    let (oldNames, newNames) = (Set(old.map(\.name)), Set(new.map(\.name)))
+    let isReordered = old.map(\.name).filter(newNames.contains) != new.map(\.name).filter(oldNames.contains)
+    let wereRequired = Set(old.filter(\.isRequired).map(\.name))
+    return isReordered || new.contains { $0.isRequired && !wereRequired.contains($0.name) }
   }
 }
 
 /// The generated declarations that applications use, by their names in Swift.
 private struct Declarations {
-  struct Declaration {
-    /// The type, or what else can change.
-    var text: String
-    /// The name of the declaration that contains it.
-    var owner: String?
-    var isRestriction = false
-  }
-
   private(set) var all: [String: Declaration] = [:]
 
   init(of model: EdmModel, _ options: GeneratorOptions) throws(GeneratorError) {
-    let unmatched = Set(ModelSelection.unmatchedPatterns(in: model, options: options))
-    var matched = options
-    matched.only.removeAll(where: unmatched.contains)
-    matched.except.removeAll(where: unmatched.contains)
-    guard options.only.isEmpty || !matched.only.isEmpty else { return }
+    guard let matched = ModelSelection.matched(options, in: model) else { return }
     var planner: Planner
     do throws(GeneratorError) { planner = try Planner(model, options: matched) } catch .nothingSelected { return }
     let plan = planner.plan()
     plan.structures.forEach { add($0) }
     for type in plan.enumerations {
-      add(type.name, "enumeration")
+      add(type.name, type.isFlags ? "flags" : "enumeration")
       for member in type.members { add("\(type.name).\(member.name)", "member", in: type.name) }
     }
     for type in plan.definitions { add(type.name, type.type) }
@@ -82,27 +136,36 @@ private struct Declarations {
     }
   }
 
-  private mutating func add(_ name: String, _ text: String, in owner: String? = nil) {
-    all[name] = Declaration(text: text, owner: owner)
+  private mutating func add(
+    _ name: String, _ text: String, in owner: String? = nil, _ kind: Declaration.Kind = .symbol
+  ) {
+    all[name] = Declaration(text: text, owner: owner, kind: kind)
   }
 
   private mutating func add(_ type: StructurePlan) {
-    add(type.name, type.isEntity ? "entity type" : "complex type")
+    let base = type.base.map { " derived from \($0)" } ?? ""
+    add(type.name, (type.isEntity ? "entity type" : "complex type") + base, .structure(base: type.base))
+    let conformances = type.conformances
+    add(
+      "\(type.name) conformances", conformances.joined(separator: ", "), in: type.name,
+      .conformances(Set(conformances + StructurePlan.inherited(by: conformances))))
+    let stored = type.members.filter { $0.kind != .stream }
+    addInitializer(
+      of: type.name, stored.map { ($0.name, !$0.isOptional && !$0.isCollection) }, isOpen: type.isOpen)
     for member in type.members {
       let name = "\(type.name).\(member.name)"
-      let assignable = type.trackedNumber(of: member) == nil ? "" : " (assignable)"
-      add(name, member.declaredType + assignable, in: type.name)
+      addProperty(name, member.declaredType, of: type, isAssignable: type.trackedNumber(of: member) != nil)
       let places = [
         ("filters", member.isFilterable), ("orders", member.isSortable), ("expansions", member.isExpandable),
       ]
-      for (place, isAllowed) in places where !isAllowed {
-        all["\(name) in \(place)"] = Declaration(text: "not allowed", owner: name, isRestriction: true)
-      }
+      for (place, isAllowed) in places where !isAllowed { addRestriction("\(name) in \(place)", in: name) }
     }
-    if type.isOpen { add("\(type.name).odataDynamic", "ODataDynamicProperties", in: type.name) }
-    if !type.isDeletable {
-      all["\(type.name) in deletions"] = Declaration(text: "not allowed", owner: type.name, isRestriction: true)
+    if type.isOpen {
+      addProperty(
+        "\(type.name).odataDynamic", "ODataDynamicProperties", of: type, isAssignable: type.isTracked)
     }
+    if !type.isDeletable { addRestriction("\(type.name) in deletions", in: type.name) }
+    if type.isMedia, !type.isMediaCreatable { addRestriction("\(type.name) in creations from bytes", in: type.name) }
     if !type.key.isEmpty {
       add("\(type.name).Key", type.key.map { "\($0.name): \($0.type)" }.joined(separator: ", "), in: type.name)
     }
@@ -110,11 +173,31 @@ private struct Declarations {
       guard let members else { continue }
       let owner = "\(type.name).\(name)"
       add(owner, "structure", in: type.name)
+      // What becomes required is a change of the member itself.
+      addInitializer(of: owner, members.map { ($0.member.name, false) }, isOpen: type.isOpen)
       for change in members {
         add(
           "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.valueType, in: owner)
       }
     }
+  }
+
+  private mutating func addProperty(_ name: String, _ text: String, of type: StructurePlan, isAssignable: Bool) {
+    add(
+      name, text + (isAssignable ? Declaration.assignable : ""), in: type.name, .property(isAssignable: isAssignable))
+  }
+
+  private mutating func addRestriction(_ name: String, in owner: String) {
+    add(name, "not allowed", in: owner, .restriction)
+  }
+
+  private mutating func addInitializer(
+    of owner: String, _ parameters: [(name: String, isRequired: Bool)], isOpen: Bool
+  ) {
+    var parameters = parameters.map { Declaration.Parameter(name: $0.name, isRequired: $0.isRequired) }
+    if isOpen { parameters.append(.init(name: "odataDynamic", isRequired: false)) }
+    let text = parameters.map { ($0.isRequired ? "required " : "") + $0.name }.joined(separator: ", ")
+    add("\(owner).init", text, in: owner, .initializer(parameters))
   }
 
   /// Adds a method: its name has the labels of its parameters, and overloads with the same labels are one declaration.

@@ -17,6 +17,9 @@ package enum SwiftIdentifier {
   /// The name in a declaration: keywords are in backticks.
   package static func declared(_ name: String) -> String { SwiftKeywords.all.contains(name) ? "`\(name)`" : name }
 
+  /// The name as the label of an argument in a call: every keyword but `inout` is allowed as it is.
+  package static func label(_ name: String) -> String { name == "inout" ? "`inout`" : name }
+
   /// SAP begins the names of views with a letter that says what kind of view it is: `A_`, `C_`, `I_` and so on.
   private static func withoutViewPrefix(_ name: String) -> String {
     let scalars = Array(name.unicodeScalars)

@@ -16,7 +16,7 @@ enum SwiftKeywords {
     "_", "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey",
     "odataDerived",
     "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
-    "odataDynamic", "odataSent",
+    "odataDynamic", "odataSent", "odataList",
   ]
 
   /// Members of a generated service.

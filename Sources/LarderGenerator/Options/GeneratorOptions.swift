@@ -34,6 +34,13 @@ package struct GeneratorOptions: Sendable, Hashable {
   }
 }
 
+extension GeneratorOptions {
+  /// Throws an error if the prefix cannot begin the name of a type.
+  package func checkPrefix() throws(GeneratorError) {
+    guard prefix.isEmpty || SwiftIdentifier.wholeType(prefix) == prefix else { throw .invalidPrefix(prefix) }
+  }
+}
+
 /// Why nothing can be generated.
 package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A pattern matches no type and no entity set of the model.
@@ -48,9 +55,9 @@ package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible 
   /// What is wrong and what to do.
   package var description: String {
     switch self {
-    case .unmatchedPattern(let pattern): "No type and no entity set matches \(pattern)"
+    case .unmatchedPattern(let pattern): "No type and no entity set matches '\(pattern)'"
     case .invalidPrefix(let prefix):
-      "\(prefix) cannot begin the name of a type: use a capital letter, then letters and digits"
+      "'\(prefix)' cannot begin the name of a type: use a capital letter, then letters and digits"
     case .invalidConfiguration(let reason): "larder-generate.json cannot be used: \(reason)"
     case .nothingSelected: "The model has no types to generate, or all of them are left out"
     }

@@ -26,6 +26,8 @@ package struct Omission: Sendable, Hashable, Comparable {
     case unknownType = "types of other documents"
     /// A key with a property of a complex property.
     case keyPath = "keys with paths"
+    /// A name that the document declares again: the first declaration is generated.
+    case repeatedName = "names that are declared again"
   }
 
   /// The kind of part.
@@ -80,6 +82,28 @@ struct StructurePlan {
   var isInHierarchy: Bool { base != nil || !derived.isEmpty }
 }
 
+extension StructurePlan {
+  /// The protocols of Larder that the type conforms to, besides those that they inherit from, and `Identifiable`.
+  var conformances: [String] {
+    var protocols: [String] = []
+    if !key.isEmpty {
+      let versioned = update == nil ? ["ODataVersioned"] : ["ODataUpdatable", "ODataVersioned"]
+      protocols = (isTracked ? ["ODataTracked"] : versioned) + ["Identifiable"]
+    }
+    if create != nil { protocols.append("ODataCreatable") }
+    if isMedia { protocols.append("ODataMediaEntity") }
+    if !derived.isEmpty { protocols.append("ODataBaseType") }
+    if !isEntity { protocols.append("ODataComplex") }
+    if isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
+    return protocols
+  }
+
+  /// The protocols that some of the protocols in ``conformances`` inherit from.
+  static func inherited(by conformances: [String]) -> [String] {
+    (conformances.contains("ODataTracked") ? ["ODataUpdatable", "ODataVersioned"] : []) + ["ODataDescribed"]
+  }
+}
+
 /// A type that derives directly from another.
 struct DerivedPlan {
   /// The Swift name of the type.
@@ -107,6 +131,8 @@ struct MemberPlan {
   var hasNullItems = false
   /// Whether the value can be absent.
   var isOptional: Bool
+  /// Whether the service never sends the value, but accepts it.
+  var isWriteOnly = false
   /// Whether the value is stored outside of the structure that contains it.
   var isIndirect = false
   var isFilterable = true

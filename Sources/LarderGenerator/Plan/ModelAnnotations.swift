@@ -30,9 +30,7 @@ struct ModelAnnotations {
 
   /// Whether the service alone sets a property.
   func isComputed(_ target: String) -> Bool {
-    if isTagged("Org.OData.Core.V1.Computed", target: target) { return true }
-    let permissions = model.annotation("Org.OData.Core.V1.Permissions", target: target)?.value
-    return permissions?.text.map { $0.hasSuffix("/Read") || $0 == "Read" } ?? false
+    isTagged("Org.OData.Core.V1.Computed", target: target) || !model.permissions(target: target).allowWriting
   }
 
   /// Whether a property never changes after the creation of its entity.

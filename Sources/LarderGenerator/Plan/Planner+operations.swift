@@ -75,7 +75,7 @@ extension Planner {
     for type in selection.types.sorted(by: { (names[$0] ?? "", $0) < (names[$1] ?? "", $1) }) {
       guard let name = names[type], let structure = model.structure(type), structure.isEntityType else { continue }
       let levels = structure.chain.compactMap { bound[$0.name] }
-      let navigation = memberNames(of: structure).flatMap(\.navigation)
+      let navigation = self.levels(of: structure).flatMap { $0.navigation.map(\.name) }
       plans += operations(Planner.inherited(levels.map(\.entity)), of: .entity(name), beside: navigation)
       plans += operations(Planner.inherited(levels.map(\.entities)), of: .entities(name), beside: [])
     }

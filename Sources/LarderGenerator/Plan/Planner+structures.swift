@@ -43,39 +43,51 @@ extension Planner {
     let restrictions = restrictions(of: structure)
     let keyNames = Set(structure.key.map(\.name))
     var members: [Member] = []
-    for (level, swiftNames) in zip(structure.chain, memberNames(of: structure)) {
-      for (property, name) in zip(level.ownProperties, swiftNames.properties) {
-        guard let plan = member(property, name, of: level.name, keyNames, restrictions) else { continue }
-        members.append((plan, level.name, property))
+    for level in levels(of: structure) {
+      for (property, name) in level.properties {
+        guard let plan = member(property, name, of: level.type, keyNames, restrictions) else { continue }
+        members.append((plan, level.type, property))
       }
-      for (property, name) in zip(level.ownNavigationProperties, swiftNames.navigation) {
-        guard let plan = member(property, name, of: level.name, restrictions) else { continue }
-        members.append((plan, level.name, nil))
+      for (property, name) in level.navigation {
+        guard let plan = member(property, name, of: level.type, restrictions) else { continue }
+        members.append((plan, level.type, nil))
       }
+      for name in level.repeatedNames { omit(.repeatedName, "\(level.type)/\(name)") }
     }
     return members
   }
 
-  /// The Swift names of the properties and navigation properties of a type, for each level of its chain.
-  func memberNames(of structure: EdmStructure) -> [(properties: [String], navigation: [String])] {
+  /// The properties and navigation properties of a type with their Swift names, for each level of its chain.
+  func levels(of structure: EdmStructure) -> [MemberLevel] {
     let keyNames = Set(structure.key.map(\.name))
     // `id` is the key's name in every entity: only the key's one property can have it.
-    let hasOwnID = structure.key.count == 1
+    let hasOwnID = keyNames.count == 1
     var table = NameTable(taken: names.all)
-    return structure.chain.map { level in
+    var serviceNames: Set<String> = []
+    return structure.chain.map { type in
+      var repeatedNames: [String] = []
+      func isFirst(_ name: String) -> Bool {
+        let isFirst = serviceNames.insert(name).inserted
+        if !isFirst { repeatedNames.append(name) }
+        return isFirst
+      }
+      let properties = type.ownProperties.filter { isFirst($0.name) }
+      let navigation = type.ownNavigationProperties.filter { isFirst($0.name) }
       let candidates =
-        level.ownProperties.map { property -> (name: String, candidates: [String]) in
+        properties.map { property -> (name: String, candidates: [String]) in
           let candidates = NameTable.property(property.name)
           let isTaken =
             structure.isEntityType && candidates == ["id"] && !(hasOwnID && keyNames.contains(property.name))
           return (property.name, isTaken ? ["idProperty"] : candidates)
         }
-        + level.ownNavigationProperties.map { property in
+        + navigation.map { property in
           (property.name, NameTable.navigation(property.name).filter { $0 != "id" })
         }
       let names = table.members(candidates)
-      let count = level.ownProperties.count
-      return (Array(names.prefix(count)), Array(names.dropFirst(count)))
+      return MemberLevel(
+        type: type.name, properties: Array(zip(properties, names)),
+        navigation: Array(zip(navigation, names.dropFirst(properties.count))),
+        repeatedNames: repeatedNames)
     }
   }
 
@@ -83,15 +95,22 @@ extension Planner {
     _ property: EdmProperty, _ name: String, of owner: String, _ keyNames: Set<String>, _ restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
+    let isKey = keyNames.contains(property.name)
+    let permissions = isKey ? EdmPermissions() : model.permissions(target: target)
+    guard permissions.allowReading || permissions.allowWriting else { return nil }
     guard let (type, kind) = value(property.type, target), kind != .entity else { return nil }
     let isCollection = property.type.isCollection
-    let isOptional = kind == .stream || (!isCollection && property.isNullable && !keyNames.contains(property.name))
+    // A service does not send what is only written.
+    let isOptional =
+      kind == .stream || !permissions.allowReading || (!isCollection && property.isNullable && !isKey)
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: isCollection,
       hasNullItems: isCollection && property.nullable == true && kind == .primitive, isOptional: isOptional,
-      isFilterable: isAllowed(
-        "filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
-      isSortable: isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
+      isWriteOnly: !permissions.allowReading,
+      isFilterable: permissions.allowReading
+        && isAllowed("filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+      isSortable: permissions.allowReading
+        && isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
@@ -106,11 +125,14 @@ extension Planner {
     _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
+    let permissions = model.permissions(target: target)
+    guard permissions.allowReading || permissions.allowWriting else { return nil }
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
       isOptional: true, isIndirect: !property.isCollection,
-      isExpandable: restrictions.isExpandable && !restrictions.notExpandable.contains(property.name),
+      isExpandable: permissions.allowReading && restrictions.isExpandable
+        && !restrictions.notExpandable.contains(property.name),
       documentation: annotations.documentation(of: property, target: target))
   }
 
@@ -124,10 +146,11 @@ extension Planner {
   }
 
   private mutating func key(of structure: EdmStructure, members: [MemberPlan]) -> [MemberPlan] {
-    let key = structure.key.compactMap { reference in
+    let references = first(structure.key, of: structure.name, named: \.name)
+    let key = references.compactMap { reference in
       members.first { $0.serviceName == reference.name && $0.kind == .primitive && !$0.isCollection }
     }
-    if key.count == structure.key.count { return key }
+    if key.count == references.count { return key }
     omit(.keyPath, structure.name)
     return []
   }
@@ -136,9 +159,9 @@ extension Planner {
     (children[name] ?? []).compactMap { child in
       guard let name = names[child], let structure = model.structure(child) else { return nil }
       var memberNames: [String: String] = [:]
-      for (level, names) in zip(structure.chain, self.memberNames(of: structure)) {
-        let serviceNames = level.ownProperties.map(\.name) + level.ownNavigationProperties.map(\.name)
-        memberNames.merge(zip(serviceNames, names.properties + names.navigation)) { first, _ in first }
+      for level in levels(of: structure) {
+        for (property, name) in level.properties { memberNames[property.name] = name }
+        for (property, name) in level.navigation { memberNames[property.name] = name }
       }
       return DerivedPlan(type: name, serviceNames: descendants[child] ?? [], memberNames: memberNames)
     }
@@ -159,7 +182,8 @@ extension Planner {
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
       let isRequired =
-        !plan.isOptional && !plan.isCollection && property.defaultValue == nil && !notRequired.contains(property.name)
+        !isNullable(plan, property) && !plan.isCollection && property.defaultValue == nil
+        && !notRequired.contains(property.name)
         && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
@@ -205,8 +229,13 @@ extension Planner {
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
       else { return nil }
-      return ChangeMember(member: plan, isRequired: false, isNullable: plan.isOptional)
+      return ChangeMember(member: plan, isRequired: false, isNullable: isNullable(plan, property))
     }
+  }
+
+  /// Whether a change may set a property to null. Values have nil for one that is only written, but that is not null.
+  private func isNullable(_ plan: MemberPlan, _ property: EdmProperty) -> Bool {
+    plan.isWriteOnly ? !plan.isCollection && property.isNullable : plan.isOptional
   }
 
   private func isWritable(_ plan: MemberPlan, _ target: String) -> Bool {

@@ -16,6 +16,8 @@ struct Planner {
   /// their order.
   let descendants: [String: [String]]
   private var omissions: Set<Omission> = []
+  /// The qualified names of the types and containers that are planned.
+  private var planned: Set<String> = []
 
   init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
     self.model = model
@@ -39,15 +41,26 @@ struct Planner {
   mutating func plan() -> GenerationPlan {
     var plan = GenerationPlan()
     for schema in model.schemas {
-      for type in schema.entityTypes where isPlanned(type.qualifiedName) {
+      for type in schema.entityTypes where isFirst(type.qualifiedName) {
         plan.structures += structure(type).map { [$0] } ?? []
       }
-      for type in schema.complexTypes where isPlanned(type.qualifiedName) {
+      for type in schema.complexTypes where isFirst(type.qualifiedName) {
         plan.structures += structure(type).map { [$0] } ?? []
       }
-      plan.enumerations += schema.enumTypes.filter { isPlanned($0.qualifiedName) }.compactMap { enumeration($0) }
-      plan.definitions += schema.typeDefinitions.filter { isPlanned($0.qualifiedName) }.compactMap { definition($0) }
-      plan.services += schema.containers.compactMap { service($0) }
+      for type in schema.enumTypes where isFirst(type.qualifiedName) {
+        plan.enumerations += enumeration(type).map { [$0] } ?? []
+      }
+      for type in schema.typeDefinitions where isFirst(type.qualifiedName) {
+        plan.definitions += definition(type).map { [$0] } ?? []
+      }
+      for container in schema.containers {
+        guard let service = service(container) else { continue }
+        if planned.insert(container.qualifiedName).inserted {
+          plan.services.append(service)
+        } else {
+          omit(.repeatedName, container.qualifiedName)
+        }
+      }
     }
     plan.operations = boundOperations()
     Recursion.markIndirect(&plan.structures)
@@ -58,6 +71,24 @@ struct Planner {
     plan.services.sort { $0.name < $1.name }
     plan.omissions = omissions.sorted()
     return plan
+  }
+
+  /// Whether a type is generated and is the first one with its name, in the order in which the model looks types up.
+  private mutating func isFirst(_ name: String) -> Bool {
+    guard isPlanned(name) else { return false }
+    let isFirst = planned.insert(name).inserted
+    if !isFirst { omit(.repeatedName, name) }
+    return isFirst
+  }
+
+  /// The items whose names none before them has; the others are omitted as parts of `owner`.
+  mutating func first<Item>(_ items: [Item], of owner: String, named name: (Item) -> String) -> [Item] {
+    var names: Set<String> = []
+    return items.filter { item in
+      let isFirst = names.insert(name(item)).inserted
+      if !isFirst { omit(.repeatedName, "\(owner)/\(name(item))") }
+      return isFirst
+    }
   }
 
   mutating func omit(_ reason: Omission.Reason, _ name: String) {
@@ -86,7 +117,7 @@ struct Planner {
         for base in model.structure(name)?.chain ?? [] { descendants[base.name, default: []].append(name) }
       }
     }
-    return descendants.mapValues { $0.sorted() }
+    return descendants.mapValues { Set($0).sorted() }
   }
 
   private func isPlanned(_ name: String) -> Bool { selection.types.contains(name) && names[name] != nil }
@@ -113,14 +144,15 @@ struct Planner {
 
 // Enumerations, type definitions and containers.
 extension Planner {
-  private func enumeration(_ type: EdmEnumType) -> EnumerationPlan? {
+  private mutating func enumeration(_ type: EdmEnumType) -> EnumerationPlan? {
     guard let name = names[type.qualifiedName] else { return nil }
     var table = NameTable(taken: names.all)
-    let members = table.members(type.members.map { ($0.name, NameTable.enumerationMember($0.name)) })
+    let declared = first(type.members, of: type.qualifiedName, named: \.name)
+    let members = table.members(declared.map { ($0.name, NameTable.enumerationMember($0.name)) })
     return EnumerationPlan(
       name: name, serviceName: type.qualifiedName, isFlags: type.isFlags,
       documentation: annotations.documentation(of: type, target: type.qualifiedName),
-      members: zip(members, type.members).map { name, member in
+      members: zip(members, declared).map { name, member in
         let target = "\(type.qualifiedName)/\(member.name)"
         return (name, member.name, annotations.documentation(of: member, target: target))
       })
@@ -141,9 +173,10 @@ extension Planner {
 
   private mutating func service(_ container: EdmEntityContainer) -> ServicePlan? {
     let isDefault = model.defaultContainer?.qualifiedName == container.qualifiedName
-    let roots =
+    let declared =
       container.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
       + container.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
+    let roots = first(declared, of: container.qualifiedName, named: \.0)
     // All sets and operations have names, so that a selection does not change those of others.
     var table = NameTable(taken: names.all)
     let members = table.members(roots.map { ($0.0, NameTable.set($0.0)) })

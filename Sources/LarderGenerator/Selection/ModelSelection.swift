@@ -34,6 +34,15 @@ struct ModelSelection {
     return (options.only + options.except).filter { !names.contains(where: $0.matches) }
   }
 
+  /// The options without the patterns that match nothing; nil if no pattern is left of those that select.
+  static func matched(_ options: GeneratorOptions, in model: EdmModel) -> GeneratorOptions? {
+    let unmatched = Set(unmatchedPatterns(in: model, options: options))
+    var matched = options
+    matched.only.removeAll(where: unmatched.contains)
+    matched.except.removeAll(where: unmatched.contains)
+    return options.only.isEmpty || !matched.only.isEmpty ? matched : nil
+  }
+
   /// Whether a name is not left out.
   func includes(_ name: String) -> Bool { !except.contains { $0.matches(name) } }
 

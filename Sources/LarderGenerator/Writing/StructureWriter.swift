@@ -18,17 +18,7 @@ struct StructureWriter {
       text.line("///")
       text.line("/// The \(kind) type `\(plan.serviceName)`.")
     }
-    var protocols: [String] = []
-    if !plan.key.isEmpty {
-      let versioned = plan.update == nil ? ["ODataVersioned"] : ["ODataUpdatable", "ODataVersioned"]
-      protocols = (plan.isTracked ? ["ODataTracked"] : versioned) + ["Identifiable"]
-    }
-    if plan.create != nil { protocols.append("ODataCreatable") }
-    if plan.isMedia { protocols.append("ODataMediaEntity") }
-    if !plan.derived.isEmpty { protocols.append("ODataBaseType") }
-    if !plan.isEntity { protocols.append("ODataComplex") }
-    if plan.isEntity, protocols.isEmpty { protocols.append("ODataDescribed") }
-    protocols += ["Codable", "Hashable", "Sendable"]
+    let protocols = plan.conformances + ["Codable", "Hashable", "Sendable"]
     text.declareBlock("struct \(plan.name): \(protocols.joined(separator: ", "))") { body(&$0) }
   }
 
@@ -164,7 +154,7 @@ struct StructureWriter {
     }
     text.line("")
     text.line("/// The entity's key.")
-    let arguments = plan.key.map { "\($0.name): self.\(SwiftIdentifier.declared($0.name))" }
+    let arguments = plan.key.map { "\(SwiftIdentifier.label($0.name)): self.\(SwiftIdentifier.declared($0.name))" }
     text.declare("var odataKey: Key { Key(\(arguments.joined(separator: ", "))) }")
     if !plan.members.contains(where: { $0.name == "id" }) {
       text.line("/// The entity's key.")
@@ -220,7 +210,8 @@ struct StructureWriter {
       text.line("\(properties.isEmpty ? "let" : "var") odataList = ODataPropertyList()")
       for member in properties {
         text.line(
-          "odataList.set(\(SwiftText.literal(member.serviceName)), self.\(SwiftIdentifier.declared(member.name)))")
+          "odataList.\(member.isWriteOnly ? "setIfGiven" : "set")(\(SwiftText.literal(member.serviceName)), self.\(SwiftIdentifier.declared(member.name)))"
+        )
       }
       let list = "odataList.properties" + (plan.isOpen ? " + odataDynamic.properties" : "")
       text.line("return .complex(ODataComplexValue(typeName: \(typeName), properties: \(list)))")

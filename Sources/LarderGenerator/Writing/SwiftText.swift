@@ -7,11 +7,11 @@ struct SwiftText {
 
   init(_ access: GeneratorOptions.Access) { self.access = access == .internal ? "" : access.rawValue + " " }
 
-  /// Writes a line.
+  /// Writes a line. It stays one line, whatever the names of the service in its comment contain.
   mutating func line(_ line: String) {
     if !line.isEmpty {
       for _ in 0..<depth { text += "  " }
-      text += line
+      text += SwiftText.singleLine(line)
     }
     text += "\n"
   }
@@ -55,10 +55,29 @@ struct SwiftText {
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"", "\\": literal += "\\" + String(scalar)
-      case _ where scalar.properties.generalCategory == .control: literal += "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where breaksLine(scalar) || scalar.properties.generalCategory == .format:
+        literal += "\\u{\(String(scalar.value, radix: 16))}"
       default: literal.unicodeScalars.append(scalar)
       }
     }
     return literal + "\""
+  }
+
+  /// The text with a space for each run of line breaks and control characters, and without the characters that change the
+  /// direction of the text around them: an editor would show it as other code.
+  private static func singleLine(_ line: String) -> String {
+    guard !line.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return line }
+    var single = String.UnicodeScalarView()
+    var isInBreak = false
+    for scalar in line.unicodeScalars where !scalar.properties.isBidiControl {
+      let isBreak = breaksLine(scalar)
+      if !isBreak { single.append(scalar) } else if !isInBreak { single.append(" ") }
+      isInBreak = isBreak
+    }
+    return String(single)
+  }
+
+  private static func breaksLine(_ scalar: Unicode.Scalar) -> Bool {
+    [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
   }
 }

@@ -87,7 +87,9 @@ struct AllowOptionTests {
             <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false">
             <Annotation Term="Org.OData.Core.V1.Computed"/></Property>
             <Property Name="By" Type="Edm.String"><Annotation Term="Org.OData.Core.V1.Permissions"
-            EnumMember="Org.OData.Core.V1.Permission/Read"/></Property><Property Name="Name" Type="Edm.String"/></EntityType>
+            EnumMember="Org.OData.Core.V1.Permission/Read"/></Property>
+            <Property Name="Pin" Type="Edm.String"><Annotation Term="Org.OData.Core.V1.Permissions"
+            EnumMember="Org.OData.Core.V1.Permission/None"/></Property><Property Name="Name" Type="Edm.String"/></EntityType>
             <EntityContainer Name="C"><EntitySet Name="Ts" EntityType="N.T"/></EntityContainer></Schema>
             </edmx:DataServices></edmx:Edmx>
             """)
@@ -109,7 +111,7 @@ struct AllowOptionTests {
     defer { server.stop() }
     let made = await Rig(directory: folder.path).run("clone", server.text("/s/"), "copy", "--query", "Ts")
     #expect(made.status == .done, "\(made.diagnostics)")
-    for (json, name) in [(#"{"ID":7,"Name":"a"}"#, "ID"), (#"{"By":"me"}"#, "By")] {
+    for (json, name) in [(#"{"ID":7,"Name":"a"}"#, "ID"), (#"{"By":"me"}"#, "By"), (#"{"Pin":"1"}"#, "Pin")] {
       let refused = await run("create", "Ts", json)
       #expect(refused.status == .usage && refused.diagnostics.contains("--allow \(name)"), "\(refused.diagnostics)")
     }

@@ -66,6 +66,34 @@ struct GenerateVerbTests {
     #expect(text == "struct Order {}\n")
   }
 
+  @Test("A file that is listed under another name, as on a disk that ignores case, is not removed after it was written")
+  func otherSpelling() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(document(order), to: "metadata.xml")
+    let rig = Rig(directory: folder.path)
+    #expect(await rig.run("generate", "metadata.xml", "--output", "out").status == .done)
+    // A link has on every disk what a disk that ignores case has: two names of one file.
+    try FileManager.default.moveItem(
+      atPath: folder.file("out/Order.generated.swift"), toPath: folder.file("out/order.generated.swift"))
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("out/Order.generated.swift"), withDestinationPath: "order.generated.swift")
+    for access in ["internal", "package"] {
+      let outcome = await rig.run("generate", "metadata.xml", "--output", "out", "--access", access)
+      #expect(outcome.status == .done && outcome.output.hasSuffix(" 0 removed\n"), "\(outcome.output)")
+      let text = try String(contentsOfFile: folder.file("out/Order.generated.swift"), encoding: .utf8)
+      #expect(text.contains("--access \(access)"))
+    }
+  }
+
+  @Test("A type with a name that is too long for a file is written")
+  func longName() async throws {
+    let folder = try TemporaryFolder()
+    let name = String(repeating: "Long", count: 75)
+    try folder.write(document(order + "<ComplexType Name=\"\(name)\"/>"), to: "metadata.xml")
+    let outcome = await Rig(directory: folder.path).run("generate", "metadata.xml", "--output", "out")
+    #expect(outcome.output == "2 files written, 0 unchanged, 0 removed\n", "\(outcome.diagnostics)")
+  }
+
   @Test("What is not supported is named: the first names, or all of them")
   func omissions() async throws {
     let folder = try TemporaryFolder()

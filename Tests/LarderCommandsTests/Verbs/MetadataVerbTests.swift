@@ -159,14 +159,24 @@ struct MetadataVerbTests {
       Array(#"{"metadata": "s.xml", "only": ["A", "Z"], "prefix": "My"}"#.utf8), to: "larder-generate.json")
     let some = try await update()
     #expect(some.output.hasSuffix("1 changes of the code, 0 breaking\n  added MyA.x: Int32?\n"), "\(some.output)")
-    #expect(some.diagnostics.contains("larder-generate.json: No type and no entity set matches Z"))
+    #expect(some.diagnostics.contains("larder-generate.json: No type and no entity set matches 'Z'"))
     try folder.write(Array(#"{"metadata": "other.xml", "only": ["A"]}"#.utf8), to: "larder-generate.json")
     #expect(try await update().output == all.output)
     try folder.write(Array(#"{"metadata": 1}"#.utf8), to: "larder-generate.json")
     let wrong = try await update()
     #expect(wrong.status == .storage && wrong.diagnostics.contains("larder-generate.json cannot be used"))
+    try folder.write(Array(#"{"metadata": "s.xml", "prefix": "my-"}"#.utf8), to: "larder-generate.json")
+    let prefix = try await update()
+    #expect(prefix.status == .storage && prefix.diagnostics.contains("'my-' cannot begin the name of a type"))
     // Nothing was replaced.
     #expect(try String(contentsOfFile: folder.file("s.xml"), encoding: .utf8).contains("\"B\""))
+    // The service may be right to have nothing that is selected: the document is saved.
+    for content in [#"{"metadata": "s.xml", "except": ["A"]}"#, #"{"metadata": "s.xml", "only": ["B"]}"#] {
+      try folder.write(Array(content.utf8), to: "larder-generate.json")
+      let none = try await update()
+      #expect(none.status == .done && none.output.contains("removed B: complex type (breaking)"), "\(none.output)")
+      #expect(none.diagnostics.contains("The model has no types to generate"), "\(none.diagnostics)")
+    }
   }
 
   @Test(
@@ -175,5 +185,18 @@ struct MetadataVerbTests {
     let folder = try TemporaryFolder()
     let outcome = await Rig(directory: folder.path).run("metadata", "http://127.0.0.1:1/", "--update", "s.xml", option)
     #expect(outcome.status == .usage && outcome.diagnostics.contains("\(option) cannot be combined with --update"))
+  }
+
+  @Test("--update - is an error of usage: there is no file to compare and replace")
+  func updateOfStandardInput() async throws {
+    let folder = try TemporaryFolder()
+    for file in ["--update=-", "--update=./-"] {
+      let outcome = await Rig(input: document(""), directory: folder.path).run("metadata", "http://127.0.0.1:1/", file)
+      let isRejected = outcome.diagnostics.contains("--update needs the path of a file")
+      // A file can have that name.
+      #expect(
+        isRejected == (file == "--update=-") && (outcome.status == .usage) == isRejected, "\(outcome.diagnostics)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 }

@@ -26,6 +26,13 @@ struct WrongProgramsTests {
     #expect(WrongPrograms.all.count >= 30)
   }
 
+  @Test("the expected messages are too long for other errors: they name types or members")
+  func messages() {
+    for program in WrongPrograms.all {
+      #expect(program.message.count > 20 && program.message.contains(" "), "\(program.fault): \(program.message)")
+    }
+  }
+
   /// Milliseconds that the compiler may take for one expression.
   private let limit = 500
 

@@ -97,11 +97,7 @@ struct ChangeRules: Sendable {
       let target = declaring.name + "/" + property.name
       if isSet("Org.OData.Core.V1.Computed", target, model) { computed[property.name] = "Core.Computed" }
       if isSet("Org.OData.Core.V1.Immutable", target, model) { immutable[property.name] = "Core.Immutable" }
-      if case .constant(_, "Org.OData.Core.V1.Permission/Read")? =
-        model.annotation("Org.OData.Core.V1.Permissions", target: target)?.expression
-      {
-        computed[property.name] = "Core.Permissions"
-      }
+      if !model.permissions(target: target).allowWriting { computed[property.name] = "Core.Permissions" }
     }
   }
 
