@@ -33,10 +33,10 @@ public struct RecordedExchange: Sendable, Hashable {
     self.fields = HTTPFields(
       fields.compactMap { field in
         guard !RecordedExchange.isSecret(field.name, credentialFields) else { return nil }
-        return HTTPField(name: field.name, value: RedactedURL.content(field.value))
+        return HTTPField(
+          name: field.name, value: String(decoding: SecretScan.content(Array(field.value.utf8)), as: UTF8.self))
       })
-    let text = String(validating: body, as: UTF8.self)
-    self.body = text.map { Array(RedactedURL.content($0).utf8) } ?? body
+    self.body = SecretScan.content(body)
   }
 
   /// Whether a request gets this response: its method and its URL are the recorded ones. Secrets and the way in which

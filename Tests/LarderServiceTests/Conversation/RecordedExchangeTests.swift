@@ -41,6 +41,58 @@ struct RecordedExchangeTests {
   }
 
   @Test(
+    "Secrets are replaced in URLs and in JSON, with the rest of the content as it was",
+    arguments: [
+      ("http://h/a?token=S\nhttp://h/b\r\nlast", "http://h/a?token=***\nhttp://h/b\r\nlast"),
+      (#"{"n":"h/a?x=1\u0026token=S\u0026y=1"}"#, #"{"n":"h/a?x=1\u0026token=***\u0026y=1"}"#),
+      (#"{"n":"https:\/\/u:S@h\/a?sig=S\/S","m":1}"#, #"{"n":"https:\/\/h\/a?sig=***","m":1}"#),
+      (#"{"n":"<a href=\"h/?sig=S\">x</a>\nh/?sig=S\nx"}"#, #"{"n":"<a href=\"h/?sig=***\">x</a>\nh/?sig=***\nx"}"#),
+      ("https://h/?sig=a(S)S next", "https://h/?sig=*** next"),
+      ("<a href='a?x=1&amp;token=S'>", "<a href='a?x=1&amp;token=***'>"),
+      ("a?x=1&#38;token=S&#38;y", "a?x=1&#38;token=***&#38;y"), ("https://u:S@h/a@b", "https://h/a@b"),
+      ("see https://h/a#access_token=S", "see https://h/a#access_token=***"), ("h/a?sig&token=S", "h/a?sig&token=***"),
+      ("h/a?access%5Ftoken=S%26S&b=1", "h/a?access%5Ftoken=***&b=1"),
+      ("/a;token=S/b;token=S?c=1", "/a;token=***/b;token=***?c=1"),
+      ("a?r=https%3A%2F%2Fu:S%40h%2F%3Ftoken%3DS%26b%3D1", "a?r=https%3A%2F%2Fh%2F%3Ftoken%3D***%26b%3D1"),
+      ("h/Orders('a')?token=S x", "h/Orders('a')?token=*** x"), (" ?token=S", " ?token=***"),
+      (#"{"access_token" : "S\"S\\","b":"c"}"#, #"{"access_token" : "***","b":"c"}"#),
+      (#"{"a":"{\"password\":\"S\\\"S\",\"b\":1}"}"#, #"{"a":"{\"password\":\"***\",\"b\":1}"}"#),
+    ])
+  func content(_ text: String, _ expected: String) {
+    let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8))
+    #expect(String(decoding: exchange.body, as: UTF8.self) == expected)
+    // Bytes before and after it that are not UTF-8 make no difference.
+    let bytes = [0xE9, 0x22] + Array(text.utf8) + [0x22, 0xE9]
+    #expect(
+      RecordedExchange(url: "https://h/", status: 200, body: bytes).body == [0xE9, 0x22] + Array(expected.utf8) + [
+        0x22, 0xE9,
+      ])
+  }
+
+  @Test(
+    "Text that is no secret stays",
+    arguments: [
+      "Is 1?code=2 ok", #"{"code":"A1","Key":"k","token":1,"password":""}"#, "h/a?$skiptoken=1&$filter=code eq 'a'",
+      "mail a://b, c@d", #"{"password":{"a":"b"},"a":"token"}"#, "h/a?tokens=1", "\\", "%", "\\u00", "?token",
+      #"{"token":""#,
+    ])
+  func harmless(_ text: String) {
+    #expect(
+      String(decoding: RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8)).body, as: UTF8.self)
+        == text)
+  }
+
+  @Test("Redaction takes time in proportion to the content", .timeLimit(.minutes(1)))
+  func speed() {
+    func time(_ count: Int) -> Duration {
+      let body = Array(#"{"a":"\#(String(repeating: "/&x=1?abc=1:\\\\", count: count))"}"#.utf8)
+      return ContinuousClock().measure { _ = RecordedExchange(url: "https://h/", status: 200, body: body) }
+    }
+    let small = min(time(10_000), time(10_000))
+    #expect(time(100_000) < small * 60)
+  }
+
+  @Test(
     "A file that is not a recording is refused with the place",
     arguments: [
       ("x", "it is not JSON"), ("{}", "not written by"),
