@@ -16,8 +16,9 @@ extension CommandSyntax {
         + "output. With --output FILE, the responses are added to those in FILE. Stores read $metadata first: record it "
         + "too.",
       "Tests replay the file with ScriptedTransport of LarderTesting. It is JSON that can be read and edited.",
-      "Credentials, cookies, CSRF tokens, user names in URLs, and the values of secret query options such as "
-        + "access_token are not recorded. Other personal data in the content is: read the file before you share it.",
+      "Known secrets are replaced; read the file before you share it. Known are fields with credentials, cookies, tokens "
+        + "and sessions, user names and passwords in URLs, and the values of query options and JSON members with a secret "
+        + "name, such as access_token. Personal data stays.",
       "Credentials are the same as for 'larder get'.",
     ],
     examples: [

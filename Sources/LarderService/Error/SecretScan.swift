@@ -49,7 +49,9 @@ struct SecretScan {
       if let value = secretOption(at: end), !value.isEmpty { replace(value, by: Array("***".utf8)) }
     case UInt8(ascii: ":"):
       if let user = userInformation(at: end) { replace(user, by: []) }
-    case UInt8(ascii: "/"): looksLikeURL = true
+    case UInt8(ascii: "/"):
+      looksLikeURL = true
+      if index == start, let user = userInformation(at: index) { replace(user, by: []) }
     case _ where isURL || unit.isPercent: break
     case UInt8(ascii: "'"): looksLikeURL = true
     case UInt8(ascii: "\""):

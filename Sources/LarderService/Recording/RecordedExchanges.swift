@@ -6,7 +6,7 @@ import LarderOData
 public struct RecordedExchange: Sendable, Hashable {
   /// The request method.
   public var method: HTTPMethod
-  /// The absolute URL of the request. User names are removed, and the values of secret query options are `***`.
+  /// The absolute URL of the request. User information is removed, and the values of secret options are `***`.
   public var url: String
   /// The status code of the response.
   public var status: Int
@@ -15,14 +15,16 @@ public struct RecordedExchange: Sendable, Hashable {
   /// The content of the response.
   public var body: [UInt8]
 
-  /// Creates an exchange, and removes secrets from it:
+  /// Creates an exchange. Known secrets are replaced; read the file before you share it. Known are, in the URL, the fields
+  /// and the content:
   ///
-  /// - the fields of `credentialFields`, `Set-Cookie`, and CSRF tokens;
-  /// - the user name in the URL;
-  /// - the values of secret query options (`access_token`, `sap-password`, `sig` and others), in the URL, and in every URL
-  ///   that the fields and the content contain.
+  /// - the fields of `credentialFields`, and fields with cookies, tokens and sessions;
+  /// - user information in URLs;
+  /// - the values of options with a secret name (`access_token`, `sap-password`, `sig` and others), in the query, the
+  ///   fragment and the path of a URL;
+  /// - the strings of JSON members with a secret name (`access_token`, `clientSecret`, `password` and others).
   ///
-  /// Other personal data of the content stays: read a recording before you share it.
+  /// Personal data stays.
   public init(
     method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
     credentialFields: CredentialFields = CredentialFields()
@@ -33,8 +35,7 @@ public struct RecordedExchange: Sendable, Hashable {
     self.fields = HTTPFields(
       fields.compactMap { field in
         guard !RecordedExchange.isSecret(field.name, credentialFields) else { return nil }
-        return HTTPField(
-          name: field.name, value: String(decoding: SecretScan.content(Array(field.value.utf8)), as: UTF8.self))
+        return HTTPField(name: field.name, value: RecordedExchange.withoutSecrets(field))
       })
     self.body = SecretScan.content(body)
   }
@@ -46,13 +47,28 @@ public struct RecordedExchange: Sendable, Hashable {
     return method == self.method && plain(RedactedURL.text(url)) == plain(self.url)
   }
 
+  private static func withoutSecrets(_ field: HTTPField) -> String {
+    let value = String(decoding: SecretScan.content(Array(field.value.utf8)), as: UTF8.self)
+    guard ["www-authenticate", "proxy-authenticate"].contains(field.name.canonicalName) else { return value }
+    // `Negotiate` is followed by what the client must use next.
+    let challenges = value.split(separator: ",", omittingEmptySubsequences: false).map { challenge -> String in
+      let words = challenge.split(separator: " ", maxSplits: 1)
+      guard let scheme = words.first, words.count == 2, ["negotiate", "ntlm"].contains(scheme.lowercased()) else {
+        return String(challenge)
+      }
+      return challenge.prefix { $0 == " " } + scheme + " ***"
+    }
+    return challenges.joined(separator: ",")
+  }
+
   private static func isSecret(_ name: HTTPFieldName, _ credentials: CredentialFields) -> Bool {
     // The content is stored decoded and whole, so its fields of length and framing would contradict it.
     let others: Set = [
-      "set-cookie", "set-cookie2", "authentication-info", "proxy-authentication-info", "x-csrf-token", "csrf-token",
-      "x-xsrf-token", "xsrf-token", "content-length", "transfer-encoding", "content-encoding", "connection",
+      "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "content-encoding",
+      "connection",
     ]
-    return credentials.contains(name) || others.contains(name.canonicalName)
+    let canonical = name.canonicalName
+    return credentials.contains(name) || others.contains(canonical) || SecretNames.hasField(canonical)
   }
 }
 

@@ -82,6 +82,59 @@ struct RecordedExchangeTests {
         == text)
   }
 
+  @Test(
+    "Values of options with a secret name are replaced",
+    arguments: [
+      "X-Amz-Signature", "X-Amz-Security-Token", "id_token", "sas_token", "jwt", "toKen[]", "clientSecret",
+      "SAMLResponse",
+      "client_assertion", "pwd", "sessionid", "X-Api-Key", "subscription-key", "code_verifier", "refreshToken",
+    ])
+  func options(_ name: String) {
+    let url = "https://h/a?x=1&\(name)=S&y=1"
+    #expect(RecordedExchange(url: url, status: 200).url == "https://h/a?x=1&\(name)=***&y=1")
+    #expect(RecordedExchange(url: "https://h/#\(name)=S", status: 200).url == "https://h/#\(name)=***")
+    #expect(RecordedExchange(url: "https://h/;\(name)=S?y", status: 200).url == "https://h/;\(name)=***?y")
+  }
+
+  @Test(
+    "Strings of JSON members with a secret name are replaced",
+    arguments: [
+      "access_token", "idToken", "clientSecret", "client_secret", "PASSWORD", "apiKey", "sessionToken", "jwt",
+    ])
+  func members(_ name: String) {
+    let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(#"{"a":1,"\#(name)":"S"}"#.utf8))
+    #expect(String(decoding: exchange.body, as: UTF8.self) == #"{"a":1,"\#(name)":"***"}"#)
+  }
+
+  @Test(
+    "Tokens of lists and names in data stay",
+    arguments: [
+      "h/a?page_token=1&nextToken=2&$deltatoken=3&continuation-token=4", #"{"nextToken":"1","token_type":"bearer"}"#,
+      #"{"passwordPolicy":"x","secretary":"Ada","sig":"s"}"#,
+    ])
+  func tokensOfLists(_ text: String) {
+    let body = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8)).body
+    #expect(String(decoding: body, as: UTF8.self) == text)
+  }
+
+  @Test("Fields with sessions and tokens are not recorded; user information is removed from every URL")
+  func fields() {
+    let exchange = RecordedExchange(
+      url: "//u:S@h/a?x=https://u:S@h/", status: 302,
+      fields: [
+        "Location": "https://u:S@h/#access_token=S", "WWW-Authenticate": "Negotiate S, Basic realm=\"a\"",
+        "X-Auth": "S",
+        "X-Session-Id": "S", "sap-contextid": "S", "mysapsso2": "S", "X-Amz-Security-Token": "S", "X-Auth-User": "S",
+        "Cookie": "S", "ETag": "1", "Link": "<https://h/a?token=S>; rel=next", "Author": "Ada",
+      ])
+    #expect(exchange.url == "//h/a?x=https://h/")
+    #expect(
+      exchange.fields == [
+        "Location": "https://h/#access_token=***", "WWW-Authenticate": "Negotiate ***, Basic realm=\"a\"", "ETag": "1",
+        "Link": "<https://h/a?token=***>; rel=next", "Author": "Ada",
+      ])
+  }
+
   @Test("Redaction takes time in proportion to the content", .timeLimit(.minutes(1)))
   func speed() {
     func time(_ count: Int) -> Duration {
