@@ -77,7 +77,8 @@ struct TestRows: Sendable {
       }
       // The foreign key of the entity needs the entity that it leads to.
       for entity in entities {
-        let principal = try row(try insert(entity, into: target))
+        let path = try insert(entity, into: target)
+        let principal = try row(path)
         for pair in pairs { values[pair.own] = principal.values[pair.other] }
       }
       for url in urls {
