@@ -47,4 +47,40 @@ struct StaffTests {
     #expect(service.rows("People").count == 3 && service["People(2)"]?["Boss_ID"] == 3)
     #expect(try Staff.service(["People": [["ID": 1, "Boss": ["ID": 9]]]])["People(9)"] != nil)
   }
+
+  @Test(
+    "A key is found however it is written",
+    arguments: [
+      ("Grades", #"{"K":1.50}"#, ["1.5", "1.50", "1.500"]), ("Grades", #"{"K":2.0}"#, ["2", "2.0"]),
+      ("Grades", #"{"K":100}"#, ["100", "100.00"]),
+      (
+        "Shifts", #"{"Start":"2026-05-01T10:00:00+02:00"}"#,
+        ["2026-05-01T08:00:00Z", "2026-05-01T10:00:00%2B02:00", "2026-05-01T08:00:00.000Z"]
+      ),
+      (
+        "Badges", #"{"ID":"ABCDEF00-0000-4000-8000-00000000000A"}"#,
+        ["ABCDEF00-0000-4000-8000-00000000000A", "abcdef00-0000-4000-8000-00000000000a"]
+      ),
+      ("Places", #"{"Name":"a/b c"}"#, ["'a%2Fb%20c'", "%27a%2fb%20c%27", "'%61%2Fb%20c'"]),
+    ])
+  func keys(_ set: String, _ body: String, _ keys: [String]) async throws {
+    let service = try Staff.service()
+    #expect(try await service.ask(.post, set, body).status == 201)
+    #expect(try await service.ask(.post, set, body).status == 409)
+    for key in keys {
+      #expect(try await service.ask(.patch, "\(set)(\(key))", "{}").status == 204, "\(key)")
+      #expect(try await service.get("\(set)(\(key))").status == 200, "\(key)")
+    }
+    #expect(service["Grades(1.500)"] == service["Grades(1.5)"])
+    #expect(try await service.ask(.delete, "\(set)(\(keys[0]))").status == 204)
+    #expect(service.rows(set).isEmpty)
+  }
+
+  @Test("A foreign key leads to its entity however both are written, and equal keys exist once")
+  func equalKeys() async throws {
+    let service = try Staff.service(["Grades": [["K": "1.50"]], "People": [["ID": 1, "Grade_K": 1.5]]])
+    #expect(try await service.ask(.post, "Grades", #"{"K":1.5}"#).status == 409)
+    #expect(try await service.ask(.delete, "People(1)/Grade/$ref").status == 204)
+    #expect(service["People(1)"]?["Grade_K"] == nil as TestValue)
+  }
 }

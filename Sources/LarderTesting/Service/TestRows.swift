@@ -208,11 +208,10 @@ struct TestRows: Sendable {
     switch model.relation(navigation, of: row.structure, in: row.place) {
     case .contained: return model.contained(navigation, in: row).map { rows(in: $0.path).map(\.path) } ?? []
     case .columns(let pairs, let target, _):
+      let own = pairs.map { (pair: $0, property: row.structure.property($0.own), value: row.values[$0.own] ?? .null) }
+      guard own.allSatisfy({ $0.value != .null }) else { return [] }
       return rows(in: target.path).filter { other in
-        pairs.allSatisfy { pair in
-          let value = row.values[pair.own] ?? .null
-          return value != .null && value == other.values[pair.other]
-        }
+        own.allSatisfy { model.isEqual($0.value, other.values[$0.pair.other] ?? .null, as: $0.property) }
       }.map(\.path)
     case .links: return row.links[navigation.name] ?? []
     case .unknown: return []
