@@ -83,4 +83,11 @@ struct StaffTests {
     #expect(try await service.ask(.delete, "People(1)/Grade/$ref").status == 204)
     #expect(service["People(1)"]?["Grade_K"] == nil as TestValue)
   }
+
+  @Test("Deletions that lead back to where they began end")
+  func cycle() async throws {
+    let service = try Staff.service(["People": [["ID": 1, "Boss_ID": 2], ["ID": 2, "Boss_ID": 1], ["ID": 3]]])
+    #expect(try await service.ask(.delete, "People(1)").status == 204)
+    #expect(service.rows("People").map { $0["ID"] } == [3])
+  }
 }

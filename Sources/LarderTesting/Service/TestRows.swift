@@ -173,12 +173,20 @@ struct TestRows: Sendable {
 
   /// Removes an entity with those that it contains, and what the model deletes with it (`OnDelete`).
   mutating func delete(_ path: String) throws(ServiceFault) {
+    var deleting: Set<String> = []
+    try delete(path, &deleting)
+  }
+
+  /// - Parameter deleting: the entities whose deletion has begun: deletions can lead back to them.
+  private mutating func delete(_ path: String, _ deleting: inout Set<String>) throws(ServiceFault) {
     let row = try row(path)
+    deleting.insert(path)
     for navigation in row.structure.navigationProperties {
       guard let action = navigation.onDelete?.action, action != "None" else { continue }
       let related = targets(of: path, navigation)
       switch (action, model.relation(navigation, of: row.structure, in: row.place)) {
-      case ("Cascade", _): for target in related where rows[target] != nil && target != path { try delete(target) }
+      case ("Cascade", _):
+        for target in related where rows[target] != nil && !deleting.contains(target) { try delete(target, &deleting) }
       case ("SetNull", .columns(let pairs, _, isDependent: false)):
         for target in related {
           for pair in pairs { rows[target]?.values[pair.other] = .null }
