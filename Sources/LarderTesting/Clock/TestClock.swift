@@ -28,7 +28,7 @@ public final class TestClock: Sendable {
       return lastID
     }
 
-    /// Removes the watchers that wait for no more sleepers than there are.
+    /// Removes and returns the watchers whose number of sleepers has been reached.
     mutating func takeWatchers() -> [Watcher] {
       let ready = watchers.filter { $0.value.count <= sleepers.count }
       for id in ready.keys { watchers[id] = nil }
@@ -101,8 +101,8 @@ public final class TestClock: Sendable {
     }
   }
 
-  /// Waits until a number of tasks sleep on this clock: requests that wait for the latency, repetitions of requests, and
-  /// calls of ``sleep(for:)``. Returns at once if the task is cancelled.
+  /// Waits until at least `count` tasks sleep on this clock. A task sleeps while its request waits for the latency, while a
+  /// failed request waits for its repetition, and in ``sleep(for:)``. Returns at once if the task is cancelled.
   public func waitForSleepers(_ count: Int = 1) async {
     let id = state.withLock { $0.newID() }
     await withTaskCancellationHandler {
@@ -126,8 +126,9 @@ public final class TestClock: Sendable {
 
   /// The system's environment with the time of this clock, for the options of a store.
   ///
-  /// Dates, and waits of a second and more, are those of the clock. Shorter waits take their real time, because stores
-  /// use them to combine events. `uptime` passes with the machine, and advances with the clock too.
+  /// Dates, waits before the repetition of a request, and other waits of a second and more are those of the clock. Shorter
+  /// waits take their real time, because stores use them to combine events. `uptime` passes with the machine, and advances
+  /// with the clock too.
   public var environment: LarderEnvironment {
     var environment = LarderEnvironment.system
     environment.now = { self.now }
@@ -135,6 +136,7 @@ public final class TestClock: Sendable {
     environment.sleep = { time in
       if time < .seconds(1) { try await LarderEnvironment.system.sleep(time) } else { try await self.sleep(for: time) }
     }
+    environment.repetitionSleep = { time in try await self.sleep(for: time) }
     return environment
   }
 }
