@@ -22,7 +22,11 @@ enum Staff {
     <EntityType Name="Badge"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Guid" Nullable="false"/></EntityType>
     <EntityType Name="Place"><Key><PropertyRef Name="Name"/></Key>
-    <Property Name="Name" Type="Edm.String" Nullable="false"/></EntityType>
+    <Property Name="Name" Type="Edm.String" Nullable="false"/><Property Name="Code" Type="Edm.String" MaxLength="3"/>
+    <Property Name="Price" Type="Edm.Decimal" Precision="5" Scale="2"/><Property Name="Size" Type="S.Size"/>
+    <Property Name="Free" Type="Edm.Decimal"/><Property Name="At" Type="Edm.DateTimeOffset" Precision="3"/>
+    <Property Name="Bytes" Type="Edm.Binary" MaxLength="2"/><Property Name="Codes" Type="Collection(Edm.String)" MaxLength="1"/>
+    </EntityType><TypeDefinition Name="Size" UnderlyingType="Edm.Decimal" Precision="3" Scale="variable"/>
     <EntityContainer Name="C">
     <EntitySet Name="People" EntityType="S.Person"><NavigationPropertyBinding Path="Boss" Target="People"/>
     <NavigationPropertyBinding Path="Reports" Target="People"/><NavigationPropertyBinding Path="Grade" Target="Grades"/></EntitySet>
@@ -89,5 +93,27 @@ struct StaffTests {
     let service = try Staff.service(["People": [["ID": 1, "Boss_ID": 2], ["ID": 2, "Boss_ID": 1], ["ID": 3]]])
     #expect(try await service.ask(.delete, "People(1)").status == 204)
     #expect(service.rows("People").map { $0["ID"] } == [3])
+  }
+
+  @Test(
+    "A value that is longer, larger or finer than its facets allow gets 400",
+    arguments: [
+      (#"{"Code":"abc"}"#, true), (#"{"Code":"abcd"}"#, false), (#"{"Code":"äöü"}"#, true),
+      (#"{"Price":123.45}"#, true),
+      (#"{"Price":1.500}"#, true), (#"{"Price":1.234}"#, false), (#"{"Price":1234}"#, false),
+      (#"{"Price":-999.99}"#, true),
+      (#"{"Size":1.23}"#, true), (#"{"Size":123}"#, true), (#"{"Size":1.234}"#, false), (#"{"Size":0.001}"#, true),
+      (#"{"Size":0.0001}"#, false), (#"{"Size":1000}"#, false), (#"{"Free":1234567.891}"#, true),
+      (#"{"Price":0}"#, true),
+      (#"{"At":"2026-05-01T10:00:00.123Z"}"#, true), (#"{"At":"2026-05-01T10:00:00.1234Z"}"#, false),
+      (#"{"Bytes":"AAE="}"#, true), (#"{"Bytes":"AAEC"}"#, false), (#"{"Codes":["a","b"]}"#, true),
+      (#"{"Codes":["a","bc"]}"#, false),
+    ])
+  func facets(_ body: String, _ fits: Bool) async throws {
+    let service = try Staff.service(["Places": [["Name": "a"]]])
+    let answer = try await service.ask(.patch, "Places('a')", body)
+    #expect(answer.status == (fits ? 204 : 400), "\(answer.text)")
+    let name = body.split(separator: "\"").dropFirst().first ?? ""
+    #expect(fits || answer.message.contains("'\(name)'"))
   }
 }

@@ -109,6 +109,7 @@ struct RowReader {
     }
     guard property.type.primitive != .stream else { throw .notSupported("the stream '\(property.name)' in content") }
     let value = try model.value(node, of: property)
+    try check(value, property)
     if case .geo = value { return node }
     // Equal values have equal texts, so that keys can be compared.
     guard let text = try? value.json(.v4(ieee754Compatible: false)), let canonical = try? JSONNode(Array(text.utf8))

@@ -215,7 +215,7 @@ struct TestModel: Sendable {
 
   /// The value with the text that all equal values have: `1.5` for `1.50`, and UTC for other offsets. Other types have one
   /// text anyway.
-  private static func canonical(_ value: ODataValue) -> ODataValue {
+  static func canonical(_ value: ODataValue) -> ODataValue {
     switch value {
     case .decimal(let number):
       let text = number.description
