@@ -80,6 +80,54 @@ struct ServiceChangeTests {
     #expect(try await service.get("Orders(1)/Main").status == 204)
   }
 
+  @Test("PATCH with null removes a link, and with references replaces those of a collection")
+  func linksInContent() async throws {
+    let service = try Shop.service()
+    func patch(_ path: String, _ body: String) async throws -> Int { try await service.ask(.patch, path, body).status }
+    #expect(try await patch("Orders(1)", #"{"Main@odata.bind":"Tags('new')"}"#) == 204)
+    #expect(try await patch("Orders(1)", #"{"Note":"x"}"#) == 204)
+    #expect(try await service.get("Orders(1)/Main").node["Name"]?.string == "new")
+    #expect(try await patch("Orders(1)", #"{"Main":null}"#) == 204)
+    #expect(try await service.get("Orders(1)/Main").status == 204)
+    #expect(try await patch("Items(10)", #"{"Order@odata.bind":"Orders(1)"}"#) == 204)
+    #expect(service["Items(10)"]?["Order_ID"] == 1)
+    #expect(try await patch("Items(10)", #"{"Order@odata.bind":null}"#) == 204)
+    #expect(service["Items(10)"]?["Order_ID"] == nil as TestValue)
+    #expect(try await patch("Orders(1)", #"{"Tags":[{"@odata.id":"Tags('it''s%2Fold')"}]}"#) == 204)
+    #expect(try await service.get("Orders(1)/Tags").texts("Name") == ["it's/old"])
+    #expect(try await patch("Orders(1)", #"{"Tags@odata.bind":["Tags('new')"]}"#) == 204)
+    #expect(try await service.get("Orders(1)/Tags?$orderby=Name").texts("Name") == ["it's/old", "new"])
+    #expect(try await patch("Orders(1)", #"{"Tags":[]}"#) == 204)
+    #expect(try await service.get("Orders(1)/Tags").texts("Name").isEmpty)
+    #expect(try await patch("Orders(1)", #"{"Tags":null}"#) == 400)
+  }
+
+  @Test("Query options of changes get 501, and are named", arguments: ["4.0", "4.01"])
+  func options(_ version: String) async throws {
+    let service = try Shop.service(version)
+    for (method, path) in [(HTTPMethod.post, "Orders"), (.patch, "Orders(1)"), (.put, "Orders(1)")] {
+      for option in ["$select=ID", "$expand=Items", "%24select=ID"] + (version == "4.01" ? ["expand=Items"] : []) {
+        let answer = try await service.ask(method, "\(path)?\(option)", "{}")
+        #expect(answer.status == 501 && answer.message.contains("query option"), "\(answer.text)")
+      }
+      #expect(try await service.ask(method, "\(path)?sap-client=1", "{}").status < 300)
+    }
+    #expect(service.rows("Orders").count == 3)
+  }
+
+  @Test("If-None-Match: a change of an entity that exists gets 412; PUT and PATCH create none")
+  func upserts() async throws {
+    let service = try Shop.service()
+    for method in [HTTPMethod.patch, .put] {
+      #expect(try await service.ask(method, "Orders(1)", "{}", ["If-None-Match": "*"]).status == 412)
+      let new = try await service.ask(method, "Orders(7)", "{}", ["If-None-Match": "*"])
+      #expect(new.status == 501 && new.message.contains("upsert"))
+      let missing = try await service.ask(method, "Orders(7)", "{}")
+      #expect(missing.status == 404 && missing.message.contains("does not create entities"))
+    }
+    #expect(service["Orders(1)"]?["Note"] == "tea" && service.rows("Orders").count == 2)
+  }
+
   @Test("Derived types have their own properties and links")
   func derivedTypes() async throws {
     let service = try Shop.service()

@@ -8,7 +8,14 @@ struct RowContent {
   /// Related entities to create, by navigation property.
   var children: [(navigation: EdmNavigationProperty, entities: [JSONNode])] = []
   /// URLs of related entities that exist, by navigation property.
-  var bindings: [(navigation: EdmNavigationProperty, urls: [String])] = []
+  var bindings: [Binding] = []
+
+  struct Binding {
+    var navigation: EdmNavigationProperty
+    var urls: [String]
+    /// Whether the property leads to no other entities afterwards.
+    var isWhole: Bool
+  }
 }
 
 /// Checks what clients write against the model.
@@ -51,8 +58,10 @@ struct RowReader {
       guard let navigation = content.structure.navigationProperty(String(name)) else {
         throw unknown(String(name), content.structure)
       }
+      if member.value == .null { return try self.navigation(navigation, member.value, &content) }
       let urls = member.value.items ?? [member.value]
-      content.bindings.append((navigation, urls.compactMap(\.string)))
+      content.bindings.append(
+        .init(navigation: navigation, urls: urls.compactMap(\.string), isWhole: !navigation.isCollection))
       guard urls.allSatisfy({ $0.string != nil }) else {
         throw ServiceFault(400, "'\(member.name)' must be a URL, or an array of them.")
       }
@@ -64,7 +73,12 @@ struct RowReader {
   private func navigation(
     _ navigation: EdmNavigationProperty, _ node: JSONNode, _ content: inout RowContent
   ) throws(ServiceFault) {
-    if node == .null { return }
+    if node == .null {
+      guard !navigation.isCollection, navigation.isNullable else {
+        throw ServiceFault(400, "'\(navigation.name)' must not be null.")
+      }
+      return content.bindings.append(.init(navigation: navigation, urls: [], isWhole: true))
+    }
     guard let entities = navigation.isCollection ? node.items : [node] else {
       throw ServiceFault(400, "'\(navigation.name)' must be an array.")
     }
@@ -72,7 +86,9 @@ struct RowReader {
     guard urls.isEmpty || urls.count == entities.count else {
       throw .notSupported("references among the new entities of '\(navigation.name)'")
     }
-    if !urls.isEmpty { return content.bindings.append((navigation, urls)) }
+    if !urls.isEmpty || entities.isEmpty {
+      return content.bindings.append(.init(navigation: navigation, urls: urls, isWhole: true))
+    }
     content.children.append((navigation, entities))
   }
 

@@ -160,9 +160,25 @@ struct TestRows: Sendable {
     row.values = try reader.complete(row.values, row.structure, at: path)
     rows[path] = row
     touch(path)
-    for binding in content.bindings {
-      for url in binding.urls { try link(path, binding.navigation, to: try self.path(ofReference: url)) }
+    for binding in content.bindings { try bind(path, binding) }
+  }
+
+  private mutating func bind(_ path: String, _ binding: RowContent.Binding) throws(ServiceFault) {
+    let navigation = binding.navigation
+    var new: [String] = []
+    for url in binding.urls { new.append(try self.path(ofReference: url)) }
+    if binding.isWhole {
+      for former in targets(of: path, navigation) where !new.contains(former) {
+        let row = try row(path)
+        switch model.relation(navigation, of: row.structure, in: row.place) {
+        case .contained: try delete(former)
+        // The new foreign key replaces the former one.
+        case .columns(_, _, isDependent: true) where !new.isEmpty: break
+        default: try unlink(path, navigation, from: former)
+        }
+      }
     }
+    for target in new { try link(path, navigation, to: target) }
   }
 
   /// Gives an entity a new ETag.

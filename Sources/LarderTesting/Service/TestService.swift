@@ -22,8 +22,8 @@ public import LarderOnline
 /// The service evaluates queries as an offline store does: `$filter`, `$orderby`, `$expand`, `$select`, `$apply`, `$search`,
 /// `$count` and the rest. It carries out POST (also with related entities), PATCH, PUT, DELETE, links and batches; it
 /// checks values against the model, and ETags. It returns pages and delta links. A request that it does not support gets the
-/// status 501, with a message that names the feature: calls of actions and functions, media, requests for one property
-/// alone. Add a route to ``transport`` for these. Models of OData V2 and V3 are not supported.
+/// status 501, with a message that names the feature: calls of actions and functions, media, changes of one property alone,
+/// query options of changes, upserts. Add a route to ``transport`` for these. Models of OData V2 and V3 are not supported.
 public final class TestService: HTTPTransport {
   /// The network between the stores and the service: routes, latency, failures, the requests that were sent.
   public let transport: ScriptedTransport
