@@ -44,9 +44,9 @@ extension CommandSyntax {
     return .done
   }
 
-  /// The recording in a file that will be added to; an empty one if there is no file.
+  /// The recording in a file that will be added to; an empty one if there is no file. A pipe is only written to.
   private static func formerRecording(_ path: String) throws -> RecordedExchanges {
-    guard InputFile.exists(path) else { return RecordedExchanges() }
+    guard InputFile.isRegular(path) else { return RecordedExchanges() }
     let bytes = try InputFile.read(path)
     do throws(RecordingError) { return try RecordedExchanges(file: bytes) } catch {
       throw CommandFailure(.storage, "\(path): \(error)", hint: "Choose another file for --output.")

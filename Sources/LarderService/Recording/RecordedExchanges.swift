@@ -88,6 +88,7 @@ public struct RecordedExchanges: Sendable, Hashable {
   ///
   /// Throws ``RecordingError`` with the place of the problem.
   public init(file bytes: [UInt8]) throws(RecordingError) {
+    guard !bytes.isEmpty else { throw RecordingError("it is empty") }
     let root: JSONNode
     do throws(JSONError) { root = try JSONNode(bytes) } catch { throw RecordingError("it is not JSON: \(error)") }
     guard root["larder"]?.string == "exchanges", let items = root["exchanges"]?.items else {

@@ -46,6 +46,25 @@ struct RecordVerbTests {
     #expect(try RecordedExchanges(file: outcome.outputBytes).exchanges.count == 1)
   }
 
+  @Test("A pipe is only written to; an empty file is refused")
+  func pipes() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let pipe = folder.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    // Opened for both directions, so that neither side waits for the other.
+    let reader = open(pipe, O_RDWR | O_NONBLOCK)
+    defer { close(reader) }
+    let outcome = await Rig().run("record", "-o", pipe, server.text("/s/Orders"))
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(reader, &bytes, bytes.count)
+    #expect(try RecordedExchanges(file: Array(bytes.prefix(max(0, count)))).exchanges.count == 1)
+    let empty = await Rig().run("record", "-o", try folder.write([], to: "empty.json"), server.text("/s/Orders"))
+    #expect(empty.status == .storage && empty.diagnostics.contains("it is empty"), "\(empty.diagnostics)")
+  }
+
   @Test("If a URL cannot be requested, or the file is no recording, the file stays as it was")
   func failures() async throws {
     let server = try server()

@@ -148,7 +148,7 @@ struct RecordedExchangeTests {
   @Test(
     "A file that is not a recording is refused with the place",
     arguments: [
-      ("x", "it is not JSON"), ("{}", "not written by"),
+      ("", "it is empty"), ("x", "it is not JSON"), ("{}", "not written by"),
       (#"{"larder":"exchanges","version":2,"exchanges":[]}"#, "version is 2"),
       (#"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET"}]}"#, "exchange 1: 'request'"),
       (#"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":1}]}"#, "'status'"),
