@@ -31,17 +31,27 @@ extension CommandSyntax {
     let urls = [try arguments.required(OperandSyntax.recordedURL)] + arguments.values(OperandSyntax.furtherURLs)
     let targets = try urls.map { try RequestTarget($0, service: arguments[.service], in: arguments) }
     let file = arguments[.recording].map { context.path($0) }
-    var recording = try file.map(formerRecording) ?? RecordedExchanges()
+    // A file that is no recording is refused before any request.
+    _ = try file.map(formerRecording)
     let access = try ServiceAccess(arguments, context)
-    for target in targets { recording.exchanges.append(try await exchange(target, access, context)) }
-    guard let file else {
-      try context.output.write(recording.file)
-      return .done
+    var exchanges: [RecordedExchange] = []
+    for target in targets { exchanges.append(try await exchange(target, access, context)) }
+    if let file {
+      try add(exchanges, to: file)
+    } else {
+      try context.output.write(RecordedExchanges(exchanges).file)
     }
-    var output = try OutputFile.create(file)
+    return .done
+  }
+
+  /// Adds exchanges to those in a file, also to those that another command has just added.
+  private static func add(_ exchanges: [RecordedExchange], to path: String) throws {
+    let lock = FolderLock(ofFile: path)
+    let recording = RecordedExchanges(try formerRecording(path).exchanges + exchanges)
+    var output = try OutputFile.create(path)
     try output.write(recording.file)
     try output.finish()
-    return .done
+    _ = consume lock
   }
 
   /// The recording in a file that will be added to; an empty one if there is no file. A pipe is only written to.

@@ -46,6 +46,22 @@ struct RecordVerbTests {
     #expect(try RecordedExchanges(file: outcome.outputBytes).exchanges.count == 1)
   }
 
+  @Test("Responses that another command records meanwhile stay in the file")
+  func parallel() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = folder.file("exchanges.json")
+    await withTaskGroup(of: CommandStatus.self) { group in
+      for number in 0..<8 {
+        group.addTask { await Rig().run("record", "-o", file, server.text("/s/\(number)")).status }
+      }
+      for await status in group { #expect(status == .done) }
+    }
+    let recording = try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file))))
+    #expect(Set(recording.exchanges.map(\.url)) == Set((0..<8).map { server.text("/s/\($0)") }))
+  }
+
   @Test("A pipe is only written to; an empty file is refused")
   func pipes() async throws {
     let server = try server()
