@@ -40,11 +40,20 @@ public struct RecordedExchange: Sendable, Hashable {
     self.body = SecretScan.content(body)
   }
 
+  /// Creates an exchange with what a file has: people may have edited it.
+  init(stored method: HTTPMethod, _ url: String, _ status: Int, _ fields: HTTPFields, _ body: [UInt8]) {
+    self.method = method
+    self.url = url
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
   /// Whether a request gets this response: its method and its URL are the recorded ones. Secrets and the way in which
   /// characters are percent-encoded make no difference.
   public func matches(method: HTTPMethod, url: String) -> Bool {
     func plain(_ url: String) -> String { PercentEncoding.decode(url) ?? url }
-    return method == self.method && plain(RedactedURL.text(url)) == plain(self.url)
+    return method == self.method && plain(RedactedURL.text(url)) == plain(RedactedURL.text(self.url))
   }
 
   private static func withoutSecrets(_ field: HTTPField) -> String {
@@ -84,7 +93,7 @@ public struct RecordedExchanges: Sendable, Hashable {
   /// Creates a recording.
   public init(_ exchanges: [RecordedExchange] = []) { self.exchanges = exchanges }
 
-  /// Reads the content of a file.
+  /// Reads the content of a file, as it is: it may have been edited.
   ///
   /// Throws ``RecordingError`` with the place of the problem.
   public init(file bytes: [UInt8]) throws(RecordingError) {
@@ -96,6 +105,9 @@ public struct RecordedExchanges: Sendable, Hashable {
     }
     guard root["version"]?.text == "1" else {
       throw RecordingError("its version is \(root["version"]?.text ?? "missing"); this version of Larder reads 1")
+    }
+    if let name = Self.unknownMember(root, ["larder", "version", "exchanges"]) {
+      throw RecordingError("there is no member '\(name)'")
     }
     exchanges = try items.enumerated().map { index, item throws(RecordingError) in
       try RecordedExchanges.exchange(item, number: index + 1)
@@ -127,15 +139,25 @@ public struct RecordedExchanges: Sendable, Hashable {
     return .object(members)
   }
 
+  /// A member that a later version, or an error in writing, may have added: it would be lost when the file is written.
+  private static func unknownMember(_ node: JSONNode, _ names: Set<String>) -> String? {
+    node.members?.first { !names.contains($0.name) }?.name
+  }
+
   private static func exchange(_ node: JSONNode, number: Int) throws(RecordingError) -> RecordedExchange {
     func invalid(_ what: String) -> RecordingError { RecordingError("exchange \(number): \(what)") }
+    if let name = unknownMember(node, ["request", "status", "fields", "text", "base64"]) {
+      throw invalid("there is no member '\(name)'")
+    }
+    guard node["text"] == nil || node["base64"] == nil else { throw invalid("it has both 'text' and 'base64'") }
     let request = node["request"]?.string?.split(separator: " ", maxSplits: 1) ?? []
     guard request.count == 2 else { throw invalid("'request' must be a method and a URL") }
     guard let status = node["status"]?.text.flatMap(Int.init), (100...599).contains(status) else {
       throw invalid("'status' must be a number from 100 to 599")
     }
     var fields = HTTPFields()
-    for line in node["fields"]?.items ?? [] {
+    guard let lines = (node["fields"] ?? .array([])).items else { throw invalid("'fields' must be an array") }
+    for line in lines {
       guard let text = line.string, let colon = text.firstIndex(of: ":") else {
         throw invalid("a field must be a string, such as 'Content-Type: text/plain'")
       }
@@ -147,9 +169,7 @@ public struct RecordedExchanges: Sendable, Hashable {
     else {
       throw invalid("it needs 'text' or a valid 'base64'")
     }
-    return RecordedExchange(
-      method: HTTPMethod(rawValue: String(request[0])), url: String(request[1]), status: status, fields: fields,
-      body: body)
+    return RecordedExchange(stored: HTTPMethod(rawValue: String(request[0])), String(request[1]), status, fields, body)
   }
 }
 

@@ -145,6 +145,20 @@ struct RecordedExchangeTests {
     #expect(time(100_000) < small * 60)
   }
 
+  @Test("An edited file is read as it is, also with secrets that are none")
+  func edited() throws {
+    let text = """
+      {"larder":"exchanges","version":1,"exchanges":[{"request":"GET https://h/a?token=1","status":200,
+      "fields":["X-Session-Id: 7","Set-Cookie: a=b"],"text":"{\\"password\\":\\"p\\"}"}]}
+      """
+    let recording = try RecordedExchanges(file: Array(text.utf8))
+    let exchange = try #require(recording.exchanges.first)
+    #expect(exchange.url == "https://h/a?token=1" && exchange.fields == ["X-Session-Id": "7", "Set-Cookie": "a=b"])
+    #expect(exchange.body == Array(#"{"password":"p"}"#.utf8))
+    #expect(exchange.matches(method: .get, url: "https://h/a?token=2"))
+    #expect(try RecordedExchanges(file: recording.file) == recording)
+  }
+
   @Test(
     "A file that is not a recording is refused with the place",
     arguments: [
@@ -152,6 +166,19 @@ struct RecordedExchangeTests {
       (#"{"larder":"exchanges","version":2,"exchanges":[]}"#, "version is 2"),
       (#"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET"}]}"#, "exchange 1: 'request'"),
       (#"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":1}]}"#, "'status'"),
+      (#"{"larder":"exchanges","version":1,"exchanges":[],"title":1}"#, "no member 'title'"),
+      (
+        #"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":200,"text":"","delay":1}]}"#,
+        "exchange 1: there is no member 'delay'"
+      ),
+      (
+        #"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":200,"text":"","base64":""}]}"#,
+        "both"
+      ),
+      (
+        #"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":200,"text":"","fields":{}}]}"#,
+        "array"
+      ),
       (#"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":200,"base64":"?"}]}"#, "'base64'"),
     ])
   func invalid(_ text: String, _ words: String) {
