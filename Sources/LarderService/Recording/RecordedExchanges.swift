@@ -49,11 +49,34 @@ public struct RecordedExchange: Sendable, Hashable {
     self.body = body
   }
 
-  /// Whether a request gets this response: its method and its URL are the recorded ones. Secrets and the way in which
-  /// characters are percent-encoded make no difference.
+  /// Whether a request gets this response: its method and its URL are the recorded ones. The values of secret options, and
+  /// whether characters are percent-encoded, make no difference.
   public func matches(method: HTTPMethod, url: String) -> Bool {
-    func plain(_ url: String) -> String { PercentEncoding.decode(url) ?? url }
-    return method == self.method && plain(RedactedURL.text(url)) == plain(RedactedURL.text(self.url))
+    method == self.method && RecordedExchange.comparable(url) == RecordedExchange.comparable(self.url)
+  }
+
+  /// A URL as the text that all spellings of it have: without secrets and fragment, with one way of encoding. An encoded
+  /// delimiter (`%26`) is part of a name or value, and stays different from a plain one.
+  private static func comparable(_ url: String) -> String {
+    let text = RedactedURL.text(url).prefix { $0 != "#" }
+    let sides = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let resource = sides.first ?? ""
+    let start = resource.firstRange(of: "://")?.upperBound ?? resource.startIndex
+    let authority = resource[start...].prefix { $0 != "/" }
+    let path = resource[authority.endIndex...]
+    let query = sides.dropFirst().map { query in
+      "?" + encoded(query, ["&", "=", "+"])
+    }
+    return resource[..<authority.endIndex].lowercased() + encoded(path.isEmpty ? "/" : path, ["/"]) + query.joined()
+  }
+
+  /// The parts between delimiters, each encoded in one way.
+  private static func encoded(_ text: Substring, _ delimiters: [Character]) -> String {
+    guard let delimiter = delimiters.first else {
+      return PercentEncoding.encode(PercentEncoding.decode(String(text)) ?? String(text), in: .unreserved)
+    }
+    let parts = text.split(separator: delimiter, omittingEmptySubsequences: false)
+    return parts.map { encoded($0, Array(delimiters.dropFirst())) }.joined(separator: String(delimiter))
   }
 
   private static func withoutSecrets(_ field: HTTPField) -> String {

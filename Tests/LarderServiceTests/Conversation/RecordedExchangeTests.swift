@@ -145,6 +145,26 @@ struct RecordedExchangeTests {
     #expect(time(100_000) < small * 60)
   }
 
+  @Test(
+    "A request gets the response to its URL, however it is encoded, and to no other",
+    arguments: [
+      ("https://h/a?$filter=N%20eq%20'x'", "https://h/a?%24filter=N%20eq%20%27x%27", true),
+      ("https://h/Orders(1)", "https://h/Orders%281%29", true), ("https://H", "HTTPS://h/", true),
+      ("https://h/%61?b", "https://h/a?%62", true), ("https://h/a#x", "https://h/a", true),
+      ("https://h/ä", "https://h/%C3%A4", true), ("https://h/%c3%a4", "https://h/%C3%A4", true),
+      ("https://h/P?a=1%26b=2", "https://h/P?a=1&b=2", false), ("https://h/P?a%3D1=2", "https://h/P?a=1%3D2", false),
+      ("https://h/P('a%2Fb')", "https://h/P('a/b')", false), ("https://h/P%3Fa=1", "https://h/P?a=1", false),
+      ("https://h/P?a=b+c", "https://h/P?a=b%2Bc", false), ("https://h/P?a=%2525", "https://h/P?a=%25", false),
+      ("https://h/P?key=1", "https://h/P?key=2", true), ("https://h/P", "https://h/p", false),
+      ("https://h/P?a=1&b=2", "https://h/P?b=2&a=1", false), ("https://h/P?a", "https://h/P", false),
+    ])
+  func matching(_ recorded: String, _ url: String, _ fits: Bool) {
+    let exchange = RecordedExchange(url: recorded, status: 200)
+    #expect(exchange.matches(method: .get, url: url) == fits)
+    #expect(RecordedExchange(url: url, status: 200).matches(method: .get, url: recorded) == fits)
+    #expect(!exchange.matches(method: .post, url: recorded))
+  }
+
   @Test("An edited file is read as it is, also with secrets that are none")
   func edited() throws {
     let text = """
