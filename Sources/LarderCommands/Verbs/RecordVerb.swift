@@ -78,6 +78,14 @@ extension CommandSyntax {
         transport: transport, authentication: authentication, root: try ODataServiceRoot(target.origin))
     }
     let response = try await transport.send(request)
+    // Secrets in encoded content would be recorded.
+    if let coding = response.fields[.contentEncoding], coding.lowercased() != "identity" {
+      throw CommandFailure(
+        .network,
+        "\(RecordedExchange(url: target.url, status: 0).url): the content is encoded with '\(coding)', and cannot be recorded",
+        hint:
+          "Remove Accept-Encoding from the fields of --header; gzip and deflate are requested and decoded by default.")
+    }
     let exchange = RecordedExchange(
       url: target.url, status: response.status, fields: response.fields,
       body: try await response.body.collect(upTo: access.options.payloadByteLimit),

@@ -94,10 +94,10 @@ public struct RecordedExchange: Sendable, Hashable {
   }
 
   private static func isSecret(_ name: HTTPFieldName, _ credentials: CredentialFields) -> Bool {
-    // The content is stored decoded and whole, so its fields of length and framing would contradict it.
+    // The content is stored whole, so its fields of length and framing would contradict it. `Content-Encoding` is there
+    // only if the content is still encoded.
     let others: Set = [
-      "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "content-encoding",
-      "connection",
+      "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "connection",
     ]
     let canonical = name.canonicalName
     return credentials.contains(name) || others.contains(canonical) || SecretNames.hasField(canonical)

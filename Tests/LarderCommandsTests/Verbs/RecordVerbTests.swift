@@ -62,6 +62,17 @@ struct RecordVerbTests {
     #expect(Set(recording.exchanges.map(\.url)) == Set((0..<8).map { server.text("/s/\($0)") }))
   }
 
+  @Test("Content with an encoding that is not decoded is not recorded", arguments: ["br", "gzip, br"])
+  func encodings(_ coding: String) async throws {
+    let server = try ScriptedServer { _ in
+      .response(200, fields: ["Content-Type": "text/plain", "Content-Encoding": coding], body: "not really")
+    }
+    defer { server.stop() }
+    let outcome = await Rig().run("record", server.text("/s/Orders?sig=hidden"))
+    #expect(outcome.status == .network && outcome.output.isEmpty)
+    #expect(outcome.diagnostics.contains("/s/Orders?sig=***: the content is encoded with '\(coding)'"))
+  }
+
   @Test("A pipe is only written to; an empty file is refused")
   func pipes() async throws {
     let server = try server()

@@ -165,6 +165,13 @@ struct RecordedExchangeTests {
     #expect(!exchange.matches(method: .post, url: recorded))
   }
 
+  @Test("Content that is still encoded is replayed as such")
+  func encoded() {
+    let exchange = RecordedExchange(
+      url: "https://h/", status: 200, fields: ["Content-Encoding": "br", "Content-Length": "2"], body: [0x8F, 0xFF])
+    #expect(exchange.fields == ["Content-Encoding": "br"] && exchange.body == [0x8F, 0xFF])
+  }
+
   @Test("An edited file is read as it is, also with secrets that are none")
   func edited() throws {
     let text = """
