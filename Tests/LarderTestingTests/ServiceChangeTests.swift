@@ -128,6 +128,21 @@ struct ServiceChangeTests {
     #expect(service["Orders(1)"]?["Note"] == "tea" && service.rows("Orders").count == 2)
   }
 
+  @Test("A singleton is deleted only if it may be null, and can be created later", arguments: [true, false])
+  func singletons(_ isNullable: Bool) async throws {
+    let metadata = Shop.metadata.replacing(
+      "<Singleton Name=\"Setting\"", with: "<Singleton Name=\"Setting\" Nullable=\"\(isNullable)\"")
+    let service = try TestService(metadata: metadata, rows: Shop.rows)
+    let answer = try await service.ask(.delete, "Setting")
+    #expect(answer.status == (isNullable ? 204 : 405), "\(answer.text)")
+    #expect(try await service.get("Setting").status == (isNullable ? 204 : 200))
+    #expect(try await service.get("Orders").status == 200)
+    let later = try TestService(metadata: metadata)
+    #expect(try await later.get("Setting").status == (isNullable ? 204 : 404))
+    try later.insert("Setting", ["Theme": "dark"])
+    #expect(try await later.get("Setting").node["Theme"]?.string == "dark")
+  }
+
   @Test("Derived types have their own properties and links")
   func derivedTypes() async throws {
     let service = try Shop.service()

@@ -87,6 +87,9 @@ struct TestModel: Sendable {
       isCollection: model.entitySet(name) != nil)
   }
 
+  /// Whether a path is that of a singleton that may be null.
+  func isNullableSingleton(_ path: String) -> Bool { model.singleton(path)?.nullable ?? false }
+
   /// The types of the entities in a place: the declared one and those derived from it.
   func types(in place: RowPlace) -> [EdmStructure] {
     let derived = model.schemas.flatMap(\.entityTypes).map(\.qualifiedName).filter {

@@ -57,6 +57,12 @@ extension TestResponder {
     if let token = request.option("$deltatoken") { return try await delta(token, request) }
     let rows = current
     let bound = try model.bind(request.encodedPath)
+    if case .path(let path) = bound.resource, path.segments.count == 1,
+      case .source(let source)? = path.segments.first?.kind,
+      model.isNullableSingleton(source.name), rows.rows[source.name] == nil
+    {
+      return TestReply(status: 204, fields: fields, body: [])
+    }
     let reply = try await queries.read(request.encodedPath, accept: request.fields[.accept], rows)
     guard reply.status == 200, case .path(let path) = bound.resource else { return reply }
     if let etag = reply.fields[.etag], let condition = request.fields[.ifNoneMatch], ETagList(condition).contains(etag)

@@ -196,6 +196,9 @@ struct TestRows: Sendable {
   /// - Parameter deleting: the entities whose deletion has begun: deletions can lead back to them.
   private mutating func delete(_ path: String, _ deleting: inout Set<String>) throws(ServiceFault) {
     let row = try row(path)
+    guard row.place.isCollection || !row.place.steps.isEmpty || model.isNullableSingleton(path) else {
+      throw ServiceFault(405, "The singleton '\(path)' must not be null, so it cannot be deleted.")
+    }
     deleting.insert(path)
     for navigation in row.structure.navigationProperties {
       guard let action = navigation.onDelete?.action, action != "None" else { continue }
