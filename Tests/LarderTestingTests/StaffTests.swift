@@ -116,4 +116,23 @@ struct StaffTests {
     let name = body.split(separator: "\"").dropFirst().first ?? ""
     #expect(fits || answer.message.contains("'\(name)'"))
   }
+
+  @Test("Rows lead to each other in any order")
+  func order() throws {
+    let chain: [TestRow] = [
+      ["ID": 1, "Boss@odata.bind": "People(2)"], ["ID": 2, "Boss@odata.bind": "People(3)"],
+      ["ID": 3, "Reports": [["ID": 4, "Grade@odata.bind": "Grades(1.5)"]]],
+    ]
+    let service = try Staff.service(["People": chain, "Grades": [["K": 1.5]]])
+    #expect(service.rows("People").prefix(3).map { $0["Boss_ID"] } == [2, 3, nil as TestValue])
+    #expect(service["People(4)"]?["Boss_ID"] == 3 && service["People(4)"]?["Grade_K"] == 1.5)
+    let cycle: [TestRow] = [
+      ["ID": 1, "Boss@odata.bind": "People(2)"], ["ID": 2, "Boss@odata.bind": "People(1)"],
+    ]
+    #expect(try Staff.service(["People": cycle]).rows("People").map { $0["Boss_ID"] } == [2, 1])
+    let error = #expect(throws: TestServiceError.self) {
+      try Staff.service(["People": [["ID": 1, "Boss@odata.bind": "People(9)"]]])
+    }
+    #expect(error?.status == 404 && error?.description.contains("People(9)") == true)
+  }
 }

@@ -200,3 +200,17 @@ struct RowReader {
     return .object(members)
   }
 }
+
+extension JSONNode {
+  /// The URLs of the entities that an entity, and those inside it, are linked to.
+  var references: [String] {
+    if let items { return items.flatMap(\.references) }
+    return (members ?? []).flatMap { member in
+      guard JSONNode.isBinding(member.name) else { return member.value.references }
+      return (member.value.items ?? [member.value]).compactMap(\.string)
+    }
+  }
+
+  /// Whether a member has the URLs of entities.
+  static func isBinding(_ name: String) -> Bool { name.hasSuffix("@odata.bind") || name.hasSuffix("@bind") }
+}
