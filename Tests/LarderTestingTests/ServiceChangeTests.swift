@@ -268,4 +268,25 @@ struct ServiceChangeTests {
     #expect(notes == ["j", "r"])
     #expect(service["Orders(6)"]?["Note"] == "r")
   }
+
+  @Test("Each request of a failed group has its response, and a request that depends on the group fails")
+  func failedGroup() async throws {
+    let service = try Shop.service()
+    func request(_ id: String, _ path: String, _ more: String) -> String {
+      #"{"id":"\#(id)","method":"patch","url":"\#(path)","headers":{"content-type":"application/json"},"body":{"Note":"j"}\#(more)}"#
+    }
+    let group = #","atomicityGroup":"g""#
+    let requests = [
+      request("a", "Orders(1)", group), request("b", "Orders(9)", group), request("c", "Orders(2)", group),
+      request("d", "Orders(2)", #","dependsOn":["g"]"#), request("e", "Orders(2)", #","atomicityGroup":"h""#),
+    ]
+    let answer = try await service.ask(
+      .post, "$batch", #"{"requests":[\#(requests.joined(separator: ","))]}"#, ["Prefer": "continue-on-error"])
+    let responses = answer.node["responses"]?.items ?? []
+    let ids = responses.map { $0["id"]?.string ?? "" }
+    #expect(ids == ["a", "b", "c", "d", "e"], "\(answer.text)")
+    #expect(responses.map { $0["status"]?.text ?? "" } == ["424", "404", "424", "424", "204"])
+    #expect(responses.map { $0["atomicityGroup"]?.string ?? "" } == ["g", "g", "g", "", "h"])
+    #expect(service.rows("Orders").map { $0["Note"] } == ["tea", "j"])
+  }
 }
