@@ -46,6 +46,8 @@ public final class TestClock: Sendable {
     let continuation: CheckedContinuation<Void, Never>
   }
 
+  /// About as long as 64 bits can count nanoseconds.
+  private static let limit = Duration.seconds(290 * 31_557_600)
   private let start: Date
   /// Nanoseconds. It changes with the state, and is read without its lock, because stores read the time under their own.
   private let elapsedTime = Atomic<Int64>(0)
@@ -64,11 +66,16 @@ public final class TestClock: Sendable {
   public var elapsed: Duration { .nanoseconds(elapsedTime.load(ordering: .sequentiallyConsistent)) }
 
   /// Advances the clock, and wakes the tasks whose time is over. A task that then sleeps again needs another call.
+  ///
+  /// - Parameter time: zero or more. A clock can be advanced by 290 years in all.
   public func advance(by time: Duration) {
+    precondition(time >= .zero, "A clock cannot go back: it was advanced by \(time).")
     let sleepers = state.withLock { state in
-      let (seconds, attoseconds) = time.components
-      elapsedTime.add(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .sequentiallyConsistent)
-      let now = elapsed
+      let now = elapsed + time
+      precondition(
+        now <= TestClock.limit, "A clock cannot be advanced by more than 290 years: it was advanced by \(time).")
+      let (seconds, attoseconds) = now.components
+      elapsedTime.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .sequentiallyConsistent)
       let ready = state.sleepers.filter { $0.value.end <= now }
       for id in ready.keys { state.sleepers[id] = nil }
       return ready.sorted { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map(\.value)
