@@ -63,7 +63,11 @@ final class TestQueries: Sendable {
       guard let response = try await store.execute(.single(request)).single else {
         throw ServiceFault(500, "The query has no response.")
       }
-      return TestReply(status: response.httpStatus ?? 200, fields: response.fields, body: response.payloadBytes)
+      var body = response.payloadBytes
+      if accept?.contains("metadata=full") ?? false, let node = try? JSONNode(body) {
+        body = node.withoutStoreAnnotations.bytes
+      }
+      return TestReply(status: response.httpStatus ?? 200, fields: response.fields, body: body)
     } catch let fault as ServiceFault { throw fault } catch let error as OfflineODataError {
       switch error {
       case .notFound: throw ServiceFault(404, error.errorMessage)
@@ -127,5 +131,15 @@ private final class RowSource: HTTPTransport {
   private func response(_ request: HTTPRequest, _ type: String, _ body: [UInt8]) -> HTTPResponse {
     HTTPResponse(
       status: 200, fields: [.contentType: type, .odataVersion: "4.0"], url: request.url, body: HTTPBodyStream(body))
+  }
+}
+
+extension JSONNode {
+  /// The node without the annotations that an offline store adds to entities.
+  fileprivate var withoutStoreAnnotations: JSONNode {
+    if let items { return .array(items.map(\.withoutStoreAnnotations)) }
+    guard let members else { return self }
+    return .object(
+      members.filter { !$0.name.hasPrefix("@sap.") }.map { Member($0.name, $0.value.withoutStoreAnnotations) })
   }
 }
