@@ -25,6 +25,8 @@ struct RowPlace: Sendable, Hashable {
   var url: String
   /// The declared type of the entities.
   var structure: EdmStructure
+  /// The derived type that the path ends with.
+  var cast: EdmStructure?
   /// The entity set or singleton.
   var root: String
   /// The containment navigation properties from the root to the entities.

@@ -63,7 +63,9 @@ struct TestRows: Sendable {
     guard place.steps.count <= TestRows.containmentDepth else {
       throw .notSupported("containment as deep as '\(place.path)'")
     }
-    let content = try reader.entity(node, of: place.structure)
+    let content = try reader.entity(node, of: place.cast ?? place.structure)
+    var place = place
+    place.cast = nil
     var values = content.values.merging(presets) { $1 }
     var later: [(EdmNavigationProperty, RowRelation, entities: [JSONNode], urls: [String])] = []
     let parts =
