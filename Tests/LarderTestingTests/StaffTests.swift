@@ -27,11 +27,14 @@ enum Staff {
     <Property Name="Free" Type="Edm.Decimal"/><Property Name="At" Type="Edm.DateTimeOffset" Precision="3"/>
     <Property Name="Bytes" Type="Edm.Binary" MaxLength="2"/><Property Name="Codes" Type="Collection(Edm.String)" MaxLength="1"/>
     </EntityType><TypeDefinition Name="Size" UnderlyingType="Edm.Decimal" Precision="3" Scale="variable"/>
+    <EntityType Name="Box" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
     <EntityContainer Name="C">
     <EntitySet Name="People" EntityType="S.Person"><NavigationPropertyBinding Path="Boss" Target="People"/>
     <NavigationPropertyBinding Path="Reports" Target="People"/><NavigationPropertyBinding Path="Grade" Target="Grades"/></EntitySet>
     <EntitySet Name="Grades" EntityType="S.Grade"/><EntitySet Name="Shifts" EntityType="S.Shift"/>
     <EntitySet Name="Badges" EntityType="S.Badge"/><EntitySet Name="Places" EntityType="S.Place"/>
+    <EntitySet Name="Boxes" EntityType="S.Box"/>
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
@@ -134,5 +137,25 @@ struct StaffTests {
       try Staff.service(["People": [["ID": 1, "Boss@odata.bind": "People(9)"]]])
     }
     #expect(error?.status == 404 && error?.description.contains("People(9)") == true)
+  }
+
+  @Test("Undeclared properties keep the types that a client gives them, and have values of these")
+  func undeclaredTypes() async throws {
+    let service = try Staff.service()
+    let created = try await service.ask(
+      .post, "Boxes",
+      ##"{"ID":1,"Day@odata.type":"#Date","Day":"2026-05-01","Long@type":"#Edm.Int64","Long":5,"N":1.5}"##)
+    #expect(created.status == 201, "\(created.text)")
+    for answer in [created, try await service.get("Boxes(1)")] {
+      #expect(answer.node["Day@odata.type"] == .string("#Date") && answer.node["Long@odata.type"] == .string("#Int64"))
+      #expect(answer.node["Day"] == .string("2026-05-01") && answer.node["N"] == .number("1.5"), "\(answer.text)")
+    }
+    #expect(try await service.get("Boxes?$filter=Day lt 2026-06-01").texts("ID") == ["1"])
+    for body in [##"{"Day@odata.type":"#Date","Day":"x"}"##, ##"{"Day@odata.type":"#Nothing","Day":"x"}"##] {
+      #expect(try await service.ask(.patch, "Boxes(1)", body).status == 400)
+    }
+    #expect(try await service.ask(.patch, "Boxes(1)", #"{"Day":"x"}"#).status == 204)
+    #expect(try await service.get("Boxes(1)").node["Day@odata.type"] == nil)
+    #expect(service["Boxes(1)"] == ["ID": 1, "Day": "x", "Long": 5, "N": 1.5])
   }
 }

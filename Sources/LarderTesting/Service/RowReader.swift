@@ -5,6 +5,8 @@ struct RowContent {
   var structure: EdmStructure
   /// The structural properties that are given.
   var values: [String: JSONNode] = [:]
+  /// The types that the content gives for undeclared properties.
+  var types: [String: EdmTypeReference] = [:]
   /// Related entities to create, by navigation property.
   var children: [(navigation: EdmNavigationProperty, entities: [JSONNode])] = []
   /// URLs of related entities that exist, by navigation property.
@@ -28,6 +30,7 @@ struct RowReader {
     let structure = try type(node, declared)
     guard !structure.isAbstract else { throw ServiceFault(400, "The type \(structure.name) is abstract.") }
     var content = RowContent(structure: structure)
+    content.types = try types(of: members, structure)
     for member in members {
       if let at = member.name.firstIndex(of: "@") {
         try annotation(
@@ -35,7 +38,7 @@ struct RowReader {
       } else if let navigation = structure.navigationProperty(member.name) {
         try self.navigation(navigation, member.value, &content)
       } else {
-        content.values[member.name] = try property(member, of: structure)
+        content.values[member.name] = try property(member, of: structure, content.types[member.name])
       }
     }
     return content
@@ -98,8 +101,35 @@ struct RowReader {
     ServiceFault(400, "\(structure.name) has no property '\(name)'.")
   }
 
-  private func property(_ member: JSONNode.Member, of structure: EdmStructure) throws(ServiceFault) -> JSONNode {
-    guard let property = structure.property(member.name) else {
+  /// The types of undeclared properties (JSON Format 4.01 §4.6.3).
+  private func types(
+    of members: [JSONNode.Member], _ structure: EdmStructure
+  ) throws(ServiceFault) -> [String: EdmTypeReference] {
+    guard structure.isOpen else { return [:] }
+    var types: [String: EdmTypeReference] = [:]
+    for member in members {
+      let parts = member.name.split(separator: "@", omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty, ["odata.type", "type"].contains(parts[1]),
+        structure.property(String(parts[0])) == nil, let text = member.value.string
+      else { continue }
+      let type = EdmTypeReference(
+        String(text[(text.firstIndex(of: "#").map { text.index(after: $0) } ?? text.startIndex)...]))
+      if let name = type.name, model.model.structure(name) == nil, model.model.enumType(name) == nil,
+        model.model.typeDefinition(name) == nil
+      {
+        throw ServiceFault(400, "'\(member.name)': there is no type '\(text)'.")
+      }
+      types[String(parts[0])] = type
+    }
+    return types
+  }
+
+  /// - Parameter type: the type that the content gives.
+  private func property(
+    _ member: JSONNode.Member, of structure: EdmStructure, _ type: EdmTypeReference? = nil
+  ) throws(ServiceFault) -> JSONNode {
+    guard let property = structure.property(member.name) ?? type.map({ EdmProperty(name: member.name, type: $0) })
+    else {
       guard structure.isOpen else { throw unknown(member.name, structure) }
       return member.value
     }

@@ -8,6 +8,8 @@ struct Row: Sendable {
   var structure: EdmStructure
   /// The structural properties, all of them.
   var values: [String: JSONNode]
+  /// The types of undeclared properties, if clients gave them.
+  var types: [String: EdmTypeReference] = [:]
   /// The paths that links lead to, by navigation property.
   var links: [String: [String]] = [:]
   /// The number of the last change.
@@ -89,6 +91,7 @@ struct TestRows: Sendable {
       }
     }
     let path = try add(values, content.structure, in: place)
+    rows[path]?.types = content.types
     for (navigation, relation, entities, urls) in later {
       for entity in entities { try insert(entity, relatedTo: path, navigation, relation) }
       for url in urls { try link(path, navigation, to: try self.path(ofReference: url)) }
@@ -157,6 +160,7 @@ struct TestRows: Sendable {
     var row = old
     if replaces { row.values = row.values.filter { keys.contains($0.key) } }
     for (name, value) in content.values where !keys.contains(name) {
+      row.types[name] = content.types[name]
       row.values[name] = reader.merged(replaces ? nil : old.values[name], with: value)
     }
     row.values = try reader.complete(row.values, row.structure, at: path)
