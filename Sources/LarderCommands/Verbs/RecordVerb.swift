@@ -46,7 +46,9 @@ extension CommandSyntax {
 
   /// Adds exchanges to those in a file, also to those that another command has just added.
   private static func add(_ exchanges: [RecordedExchange], to path: String) throws {
-    let lock = FolderLock(ofFile: path)
+    // Writing to a pipe can wait for its reader.
+    let isFile = InputFile.isRegular(path) || !InputFile.exists(path)
+    let lock = isFile ? FolderLock(ofFile: path) : nil
     let recording = RecordedExchanges(try formerRecording(path).exchanges + exchanges)
     var output = try OutputFile.create(path)
     try output.write(recording.file)

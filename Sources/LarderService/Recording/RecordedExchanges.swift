@@ -2,7 +2,7 @@ import LarderCore
 @_spi(Stores) public import LarderHTTP
 import LarderOData
 
-/// A request and its response, without secrets.
+/// A request and its response, in which known secrets are replaced.
 public struct RecordedExchange: Sendable, Hashable {
   /// The request method.
   public var method: HTTPMethod
