@@ -99,6 +99,20 @@ func listShowsThatItLoads() async throws {
   try await store.close()
 }
 
+@MainActor
+func requestIsRepeated() async throws {
+  let service = try makeService()
+  let store = try await service.onlineStore { $0.conversation.retry = RetryPolicy() }
+  let model = OrderListModel(store)
+  service.fail(next: .status(503))
+  let loading = Task { await model.load() }
+  await service.clock.waitForSleepers()
+  service.clock.advance(by: .seconds(1))
+  await loading.value
+  expect(model.notes == ["tea", "milk"])
+  try await store.close()
+}
+
 // MARK: The offline store
 
 @MainActor
@@ -300,6 +314,7 @@ func listShowsTheRecordedOrders() async throws {
 try await listShowsTheOrders()
 try await listKeepsTheOrdersWithoutANetwork()
 try await listShowsThatItLoads()
+try await requestIsRepeated()
 try await noteIsUploaded()
 try await noteOfAnotherClientWins()
 try await headlineIsRequestedAgainAfterAMinute()

@@ -33,6 +33,9 @@ public struct LarderEnvironment: Sendable {
   ///
   /// Its `enqueue` can be called under a lock of a store: it puts the job into a queue and returns.
   public var executor: (any TaskExecutor)?
+  /// Suspends the task before a failed request is repeated; nil for ``sleep``. Other short waits combine events, and a
+  /// clock for tests lets them pass by themselves.
+  package var repetitionSleep: (@Sendable (Duration) async throws -> Void)?
   /// The folders for stores without a path.
   package var folders = ApplicationFolders.current
 
@@ -82,6 +85,11 @@ extension LarderEnvironment {
         byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4), byte(low, 5), byte(low, 6),
         byte(low, 7)
       ))
+  }
+
+  /// Suspends the task before a failed request is repeated; throws `CancellationError` if the task is cancelled.
+  package func sleepBeforeRepetition(_ time: Duration) async throws {
+    if let repetitionSleep { try await repetitionSleep(time) } else { try await sleep(time) }
   }
 
   /// Starts a task on ``executor``.

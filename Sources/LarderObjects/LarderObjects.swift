@@ -94,17 +94,18 @@ public final class ObjectStore: Sendable {
     try await self.init(
       path: path, encryptionKey: encryptionKey, options: options, environment: environment,
       countsDelay: { work in
-        environment.task(priority: .utility) {
-          try? await environment.sleep(ObjectStore.countsDelay)
+        let task = environment.task(priority: .utility) {
+          guard (try? await environment.sleep(ObjectStore.countsDelay)) != nil else { return }
           work()
         }
+        return { task.cancel() }
       }, onDiagnostic: onDiagnostic)
   }
 
-  /// - Parameter countsDelay: runs work a few seconds later.
+  /// - Parameter countsDelay: runs work a few seconds later, unless the function that it returns was called before.
   package init(
     path: String?, encryptionKey: StorageKey? = nil, options: ObjectStoreOptions, environment: LarderEnvironment,
-    countsDelay: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+    countsDelay: @escaping @Sendable (@escaping @Sendable () -> Void) -> @Sendable () -> Void,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   ) async throws(ObjectStoreError) {
     let path = try Self.path(path, in: environment.folders)
@@ -313,6 +314,7 @@ public final class ObjectStore: Sendable {
       try await opened.writer.flushCounts(waits: waits)
       flushed = nil
     } catch { flushed = error }
+    opened.cancelDelayedWrite()
     do throws(StorageError) { try await endUse(opened.database) } catch { throw ObjectStoreError(.close, error) }
     if let flushed { throw ObjectStoreError(.close, below: flushed) }
   }

@@ -8,8 +8,8 @@ struct ObjectOpening: Sendable {
   let options: ObjectStoreOptions
   let environment: LarderEnvironment
   let observers: Observers
-  /// Runs work a few seconds later.
-  let countsDelay: @Sendable (@escaping @Sendable () -> Void) -> Void
+  /// Runs work a few seconds later, unless the function that it returns was called before.
+  let countsDelay: @Sendable (@escaping @Sendable () -> Void) -> @Sendable () -> Void
   let onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   func open() async throws(ObjectStoreError) -> OpenObjects {

@@ -1,3 +1,4 @@
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 /// A store's open file and its memory tier, from opening to suspension or closing.
@@ -6,6 +7,8 @@ final class OpenObjects: Sendable {
   let memory: Memory
   let writer: ObjectWriter
   private let pressure: MemoryPressure
+  /// The write of counts that is scheduled: its task waits, and has the store's environment meanwhile.
+  private let delayedWrite = DelayedWrite()
 
   init(_ database: Database, _ memory: Memory, _ opening: ObjectOpening) {
     self.database = database
@@ -15,15 +18,21 @@ final class OpenObjects: Sendable {
     writer = ObjectWriter(
       database, memory: memory, observers: observers, limits: opening.options, onDiagnostic: opening.onDiagnostic)
     // Neither closure holds the store, so that it is released when its owner releases it.
-    memory.setMaintenanceHandler { [weak writer, observers, countsDelay = opening.countsDelay] maintenanceTasks in
+    memory.setMaintenanceHandler {
+      [weak writer, observers, delayedWrite, countsDelay = opening.countsDelay] maintenanceTasks in
       if maintenanceTasks.contains(.reportMissed) { observers.report([.missed]) }
       if maintenanceTasks.contains(.repair) { writer?.repair() }
       if maintenanceTasks.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
       if maintenanceTasks.contains(.scheduleCounts) {
-        countsDelay { [weak writer] in writer?.writeCounts(scheduled: true) }
+        delayedWrite.replace(countsDelay { [weak writer] in writer?.writeCounts(scheduled: true) })
       }
     }
   }
+
+  deinit { delayedWrite.cancel() }
+
+  /// Ends the task that would write the counts later. Called after the counts have been written.
+  func cancelDelayedWrite() { delayedWrite.cancel() }
 
   /// Reduces the file to its limits, some values a transaction.
   func trim(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
@@ -70,4 +79,14 @@ final class OpenObjects: Sendable {
         key, MemoryEntry(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)
     }
   }
+}
+
+/// Cancels work that is scheduled.
+private final class DelayedWrite: Sendable {
+  private let cancellation = Locked<(@Sendable () -> Void)?>(nil)
+
+  /// - Parameter new: cancels the work that was scheduled last.
+  func replace(_ new: @escaping @Sendable () -> Void) { _ = cancellation.withLock { exchange(&$0, with: new) } }
+
+  func cancel() { cancellation.withLock { $0.take() }?() }
 }

@@ -30,7 +30,10 @@ final class ObjectRig: Sendable {
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(
       path: path, encryptionKey: try key, options: options, environment: environment,
-      countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } },
+      countsDelay: { [weak self] work in
+        self?.delayed.withLock { $0.append(work) }
+        return {}
+      },
       onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 

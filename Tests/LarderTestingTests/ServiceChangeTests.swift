@@ -80,6 +80,69 @@ struct ServiceChangeTests {
     #expect(try await service.get("Orders(1)/Main").status == 204)
   }
 
+  @Test("PATCH with null removes a link, and with references replaces those of a collection")
+  func linksInContent() async throws {
+    let service = try Shop.service()
+    func patch(_ path: String, _ body: String) async throws -> Int { try await service.ask(.patch, path, body).status }
+    #expect(try await patch("Orders(1)", #"{"Main@odata.bind":"Tags('new')"}"#) == 204)
+    #expect(try await patch("Orders(1)", #"{"Note":"x"}"#) == 204)
+    #expect(try await service.get("Orders(1)/Main").node["Name"]?.string == "new")
+    #expect(try await patch("Orders(1)", #"{"Main":null}"#) == 204)
+    #expect(try await service.get("Orders(1)/Main").status == 204)
+    #expect(try await patch("Items(10)", #"{"Order@odata.bind":"Orders(1)"}"#) == 204)
+    #expect(service["Items(10)"]?["Order_ID"] == 1)
+    #expect(try await patch("Items(10)", #"{"Order@odata.bind":null}"#) == 204)
+    #expect(service["Items(10)"]?["Order_ID"] == nil as TestValue)
+    #expect(try await patch("Orders(1)", #"{"Tags":[{"@odata.id":"Tags('it''s%2Fold')"}]}"#) == 204)
+    #expect(try await service.get("Orders(1)/Tags").texts("Name") == ["it's/old"])
+    #expect(try await patch("Orders(1)", #"{"Tags@odata.bind":["Tags('new')"]}"#) == 204)
+    #expect(try await service.get("Orders(1)/Tags?$orderby=Name").texts("Name") == ["it's/old", "new"])
+    #expect(try await patch("Orders(1)", #"{"Tags":[]}"#) == 204)
+    #expect(try await service.get("Orders(1)/Tags").texts("Name").isEmpty)
+    #expect(try await patch("Orders(1)", #"{"Tags":null}"#) == 400)
+  }
+
+  @Test("Query options of changes get 501, and are named", arguments: ["4.0", "4.01"])
+  func options(_ version: String) async throws {
+    let service = try Shop.service(version)
+    for (method, path) in [(HTTPMethod.post, "Orders"), (.patch, "Orders(1)"), (.put, "Orders(1)")] {
+      for option in ["$select=ID", "$expand=Items", "%24select=ID"] + (version == "4.01" ? ["expand=Items"] : []) {
+        let answer = try await service.ask(method, "\(path)?\(option)", "{}")
+        #expect(answer.status == 501 && answer.message.contains("query option"), "\(answer.text)")
+      }
+      #expect(try await service.ask(method, "\(path)?sap-client=1", "{}").status < 300)
+    }
+    #expect(service.rows("Orders").count == 3)
+  }
+
+  @Test("If-None-Match: a change of an entity that exists gets 412; PUT and PATCH create none")
+  func upserts() async throws {
+    let service = try Shop.service()
+    for method in [HTTPMethod.patch, .put] {
+      #expect(try await service.ask(method, "Orders(1)", "{}", ["If-None-Match": "*"]).status == 412)
+      let new = try await service.ask(method, "Orders(7)", "{}", ["If-None-Match": "*"])
+      #expect(new.status == 501 && new.message.contains("upsert"))
+      let missing = try await service.ask(method, "Orders(7)", "{}")
+      #expect(missing.status == 404 && missing.message.contains("does not create entities"))
+    }
+    #expect(service["Orders(1)"]?["Note"] == "tea" && service.rows("Orders").count == 2)
+  }
+
+  @Test("A singleton is deleted only if it may be null, and can be created later", arguments: [true, false])
+  func singletons(_ isNullable: Bool) async throws {
+    let metadata = Shop.metadata.replacing(
+      "<Singleton Name=\"Setting\"", with: "<Singleton Name=\"Setting\" Nullable=\"\(isNullable)\"")
+    let service = try TestService(metadata: metadata, rows: Shop.rows)
+    let answer = try await service.ask(.delete, "Setting")
+    #expect(answer.status == (isNullable ? 204 : 405), "\(answer.text)")
+    #expect(try await service.get("Setting").status == (isNullable ? 204 : 200))
+    #expect(try await service.get("Orders").status == 200)
+    let later = try TestService(metadata: metadata)
+    #expect(try await later.get("Setting").status == (isNullable ? 204 : 404))
+    try later.insert("Setting", ["Theme": "dark"])
+    #expect(try await later.get("Setting").node["Theme"]?.string == "dark")
+  }
+
   @Test("Derived types have their own properties and links")
   func derivedTypes() async throws {
     let service = try Shop.service()
@@ -91,6 +154,14 @@ struct ServiceChangeTests {
     #expect(rushes.node["value"]?.items?.first?["Helper"]?["Name"]?.string == "new")
     let all = try await service.get("Orders?$filter=Shop.Rush/Hours eq 2 and Shop.Rush/Helper/Name eq 'new'")
     #expect(all.texts("ID") == ["8"] && all.node["value"]?.items?.first?["@odata.type"] != nil, "\(all.text)")
+    #expect(try await service.ask(.post, "Orders/Shop.Rush", #"{"ID":9,"Hours":4}"#).status == 201)
+    #expect(try await service.get("Orders(9)").node["@odata.type"]?.string == "#Shop.Rush")
+    #expect(try await service.get("Orders/Shop.Rush").texts("Hours") == ["2", "4"])
+    #expect(try await service.ask(.post, "Tags('new')/Orders/Shop.Rush", #"{"ID":10,"Hours":5}"#).status == 201)
+    #expect(try await service.get("Tags('new')/Orders/Shop.Rush").texts("Hours") == ["5"])
+    #expect(try await service.ask(.patch, "Orders/Shop.Rush(9)", #"{"Hours":6}"#).status == 204)
+    #expect(try await service.ask(.patch, "Orders/Shop.Rush(1)", "{}").status == 404)
+    for id in [9, 10] { try service.delete("Orders(\(id))") }
     #expect(try await service.ask(.patch, "Orders(8)/Shop.Rush", #"{"Hours":3}"#).status == 204)
     #expect(service["Orders(8)"]?["Hours"] == 3)
     #expect(try await service.ask(.patch, "Orders(1)/Shop.Rush", #"{"Hours":3}"#).status == 404)
@@ -204,5 +275,26 @@ struct ServiceChangeTests {
     let notes = answer.node["responses"]?.items?.compactMap { $0["body"]?["Note"]?.string }
     #expect(notes == ["j", "r"])
     #expect(service["Orders(6)"]?["Note"] == "r")
+  }
+
+  @Test("Each request of a failed group has its response, and a request that depends on the group fails")
+  func failedGroup() async throws {
+    let service = try Shop.service()
+    func request(_ id: String, _ path: String, _ more: String) -> String {
+      #"{"id":"\#(id)","method":"patch","url":"\#(path)","headers":{"content-type":"application/json"},"body":{"Note":"j"}\#(more)}"#
+    }
+    let group = #","atomicityGroup":"g""#
+    let requests = [
+      request("a", "Orders(1)", group), request("b", "Orders(9)", group), request("c", "Orders(2)", group),
+      request("d", "Orders(2)", #","dependsOn":["g"]"#), request("e", "Orders(2)", #","atomicityGroup":"h""#),
+    ]
+    let answer = try await service.ask(
+      .post, "$batch", #"{"requests":[\#(requests.joined(separator: ","))]}"#, ["Prefer": "continue-on-error"])
+    let responses = answer.node["responses"]?.items ?? []
+    let ids = responses.map { $0["id"]?.string ?? "" }
+    #expect(ids == ["a", "b", "c", "d", "e"], "\(answer.text)")
+    #expect(responses.map { $0["status"]?.text ?? "" } == ["424", "404", "424", "424", "204"])
+    #expect(responses.map { $0["atomicityGroup"]?.string ?? "" } == ["g", "g", "g", "", "h"])
+    #expect(service.rows("Orders").map { $0["Note"] } == ["tea", "j"])
   }
 }

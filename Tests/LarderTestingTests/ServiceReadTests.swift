@@ -105,6 +105,42 @@ struct ServiceReadTests {
     #expect(try await service.get("Orders", ["Prefer": "odata.track-changes"]).node["@odata.deltaLink"] == nil)
   }
 
+  @Test("Deltas of a query with $select are told also without the keys")
+  func selectedDeltas() async throws {
+    let service = try Shop.service()
+    let first = try await service.get("Orders?$select=Note", ["Prefer": "odata.track-changes"])
+    try service.change("Orders(1)", ["Note": "new"])
+    try service.delete("Orders(2)")
+    let changes = try await service.get(first.link("deltaLink"))
+    let entities = changes.node["value"]?.items ?? []
+    #expect(entities.count == 2 && entities.first?["Note"]?.string == "new", "\(changes.text)")
+    #expect(entities.first?["ID"] == nil && entities.last?["id"]?.string == "https://service.test/Orders(2)")
+  }
+
+  @Test("A link of another collection, and a delta link below an entity that is gone, get 410")
+  func foreignLinks() async throws {
+    let service = try Shop.service()
+    service.pageSize = 1
+    let page = try await service.get("Orders").link("nextLink")
+    #expect(try await service.get(page.replacing("Orders", with: "Items")).status == 410)
+    #expect(try await service.get(page).texts("ID") == ["2"])
+    service.pageSize = nil
+    let items = try await service.get("Orders(2)/Items", ["Prefer": "odata.track-changes"]).link("deltaLink")
+    #expect(try await service.get(items).status == 200)
+    #expect(try await service.get(items.replacing("Orders(2)/Items", with: "Items")).status == 410)
+    try service.delete("Orders(2)")
+    let gone = try await service.get(items)
+    #expect(gone.status == 410 && gone.message.contains("Orders(2)/Items"), "\(gone.text)")
+  }
+
+  @Test("Full metadata has the annotations of a service, and none of the store that evaluates queries")
+  func fullMetadata() async throws {
+    let service = try Shop.service()
+    let full = try await service.get("Orders?$expand=Items", ["Accept": "application/json;odata.metadata=full"])
+    #expect(full.text.contains("@odata.id") && full.text.contains("#Shop.Order"), "\(full.text)")
+    #expect(!full.text.contains("@sap."), "\(full.text)")
+  }
+
   @Test("Rows that do not fit the model are refused when the service is made")
   func seeds() {
     func message(_ rows: [String: [TestRow]]) -> String {

@@ -32,6 +32,20 @@ struct ServiceStoreTests {
     try await store.close()
   }
 
+  @Test("A request waits on the clock before it is repeated")
+  func repetition() async throws {
+    let service = try Shop.service()
+    let store = try await service.onlineStore { $0.conversation.retry = RetryPolicy() }
+    service.fail(next: .status(503), on: "GET Orders")
+    let reading = Task { try await store.readEntitySet("Orders").entities.count }
+    await service.clock.waitForSleepers()
+    #expect(service.requests.count { $0 == "GET Orders" } == 1)
+    service.clock.advance(by: .seconds(1))
+    #expect(try await reading.value == 2)
+    #expect(service.requests.count { $0 == "GET Orders" } == 2)
+    try await store.close()
+  }
+
   @Test("Several stores of one service are open at once, as in tests that run in parallel")
   func parallel() async throws {
     let service = try Shop.service()

@@ -134,6 +134,25 @@ struct TestClockTests {
     #expect(environment.uptime() >= .milliseconds(1500))
   }
 
+  #if os(macOS) || os(Linux)
+    @Test("A clock does not go back")
+    func negative() async {
+      await #expect(processExitsWith: .failure) { TestClock().advance(by: .seconds(-1)) }
+    }
+
+    @Test("A clock that is advanced beyond its range ends the test")
+    func range() async {
+      await #expect(processExitsWith: .failure) { TestClock().advance(by: .seconds(10_000_000_000)) }
+    }
+  #endif
+
+  @Test("A clock can be advanced by centuries")
+  func centuries() {
+    let clock = TestClock()
+    for _ in 0..<2 { clock.advance(by: .seconds(4_000_000_000)) }
+    #expect(clock.elapsed == .seconds(8_000_000_000))
+  }
+
   @Test("A sleeping task wakes when its time is over, not before")
   func sleep() async throws {
     let clock = TestClock()

@@ -86,6 +86,12 @@ package enum InputFile {
   /// Whether a file or folder exists at the path.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+  /// Whether a file exists at the path, or a link to one: no folder, pipe or device.
+  static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// Whether a folder exists at the path.
   static func isDirectory(_ path: String) -> Bool {
     var status = stat()

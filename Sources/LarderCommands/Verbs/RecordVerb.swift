@@ -16,8 +16,9 @@ extension CommandSyntax {
         + "output. With --output FILE, the responses are added to those in FILE. Stores read $metadata first: record it "
         + "too.",
       "Tests replay the file with ScriptedTransport of LarderTesting. It is JSON that can be read and edited.",
-      "Credentials, cookies, CSRF tokens, user names in URLs, and the values of secret query options such as "
-        + "access_token are not recorded. Other personal data in the content is: read the file before you share it.",
+      "Known secrets are replaced; read the file before you share it. Known are fields with credentials, cookies, tokens "
+        + "and sessions, user names and passwords in URLs, and the values of query options and JSON members with a secret "
+        + "name, such as access_token. Personal data stays.",
       "Credentials are the same as for 'larder get'.",
     ],
     examples: [
@@ -30,22 +31,34 @@ extension CommandSyntax {
     let urls = [try arguments.required(OperandSyntax.recordedURL)] + arguments.values(OperandSyntax.furtherURLs)
     let targets = try urls.map { try RequestTarget($0, service: arguments[.service], in: arguments) }
     let file = arguments[.recording].map { context.path($0) }
-    var recording = try file.map(formerRecording) ?? RecordedExchanges()
+    // A file that is no recording is refused before any request.
+    _ = try file.map(formerRecording)
     let access = try ServiceAccess(arguments, context)
-    for target in targets { recording.exchanges.append(try await exchange(target, access, context)) }
-    guard let file else {
-      try context.output.write(recording.file)
-      return .done
+    var exchanges: [RecordedExchange] = []
+    for target in targets { exchanges.append(try await exchange(target, access, context)) }
+    if let file {
+      try add(exchanges, to: file)
+    } else {
+      try context.output.write(RecordedExchanges(exchanges).file)
     }
-    var output = try OutputFile.create(file)
-    try output.write(recording.file)
-    try output.finish()
     return .done
   }
 
-  /// The recording in a file that will be added to; an empty one if there is no file.
+  /// Adds exchanges to those in a file, also to those that another command has just added.
+  private static func add(_ exchanges: [RecordedExchange], to path: String) throws {
+    // Writing to a pipe can wait for its reader.
+    let isFile = InputFile.isRegular(path) || !InputFile.exists(path)
+    let lock = isFile ? FolderLock(ofFile: path) : nil
+    let recording = RecordedExchanges(try formerRecording(path).exchanges + exchanges)
+    var output = try OutputFile.create(path)
+    try output.write(recording.file)
+    try output.finish()
+    _ = consume lock
+  }
+
+  /// The recording in a file that will be added to; an empty one if there is no file. A pipe is only written to.
   private static func formerRecording(_ path: String) throws -> RecordedExchanges {
-    guard InputFile.exists(path) else { return RecordedExchanges() }
+    guard InputFile.isRegular(path) else { return RecordedExchanges() }
     let bytes = try InputFile.read(path)
     do throws(RecordingError) { return try RecordedExchanges(file: bytes) } catch {
       throw CommandFailure(.storage, "\(path): \(error)", hint: "Choose another file for --output.")
@@ -67,6 +80,14 @@ extension CommandSyntax {
         transport: transport, authentication: authentication, root: try ODataServiceRoot(target.origin))
     }
     let response = try await transport.send(request)
+    // Secrets in encoded content would be recorded.
+    if let coding = response.fields[.contentEncoding], coding.lowercased() != "identity" {
+      throw CommandFailure(
+        .network,
+        "\(RecordedExchange(url: target.url, status: 0).url): the content is encoded with '\(coding)', and cannot be recorded",
+        hint:
+          "Remove Accept-Encoding from the fields of --header; gzip and deflate are requested and decoded by default.")
+    }
     let exchange = RecordedExchange(
       url: target.url, status: response.status, fields: response.fields,
       body: try await response.body.collect(upTo: access.options.payloadByteLimit),

@@ -28,7 +28,7 @@ extension ODataConversation {
         outcome, now: environment.uptime(), unixTime: environment.unixSeconds, random: environment.random())
       guard case .wait(let pause) = action else { return try conclusive(result, after: firstUncertainResult).get() }
       if !outcome.isUntouched, !request.method.isSafe { firstUncertainResult = firstUncertainResult ?? result }
-      do { try await environment.sleep(pause) } catch { throw request.error(.cancelled) }
+      do { try await environment.sleepBeforeRepetition(pause) } catch { throw request.error(.cancelled) }
     }
   }
 

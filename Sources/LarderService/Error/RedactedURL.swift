@@ -1,40 +1,7 @@
 /// Removes secrets from a URL before it is used in an error or a log.
 enum RedactedURL {
-  /// Names of query options whose values are credentials.
-  private static let secrets: Set<String> = [
-    "access_token", "refresh_token", "token", "code", "client_secret", "password", "passwd", "sap-password", "apikey",
-    "api_key", "api-key", "key", "subscription-key", "sig", "signature", "assertion",
-  ]
-
-  /// The URL without user information; values of secret query options become `***`.
-  static func text(_ url: String) -> String {
-    let text = withoutUser(url)
-    guard let mark = text.firstIndex(of: "?") else { return text }
-    let options = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-    let redacted = options.map { option -> Substring in
-      guard let equals = option.firstIndex(of: "=") else { return option }
-      return secrets.contains(option[..<equals].lowercased()) ? option[...equals] + "***" : option
-    }
-    return text[...mark] + redacted.joined(separator: "&")
-  }
-
-  /// A text in which the values of secret query options become `***`, in every URL that it contains.
-  static func content(_ text: String) -> String {
-    var result = ""
-    var rest = text[...]
-    while let mark = rest.firstIndex(where: { $0 == "?" || $0 == "&" }) {
-      // In XML and HTML the separator is `&amp;`.
-      let separator = rest[mark...].hasPrefix("&amp;") ? "&amp;" : String(rest[mark])
-      result += rest[..<mark] + separator
-      rest = rest[mark...].dropFirst(separator.count)
-      let name = rest.prefix { $0.isLetter || $0 == "_" || $0 == "-" }
-      let value = rest[name.endIndex...]
-      guard value.first == "=", secrets.contains(name.lowercased()) else { continue }
-      result += name + "=***"
-      rest = value.drop { !"&\"'<>\\) \t\r\n".contains($0) }
-    }
-    return result + rest
-  }
+  /// The URL without user information; values of secret options become `***`.
+  static func text(_ url: String) -> String { SecretScan.url(url) }
 
   /// The URL up to its query.
   static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
@@ -50,14 +17,6 @@ enum RedactedURL {
       return plain.contains(name.lowercased()) ? name + option[equals...] : name + "=…"
     }
     return withoutQuery(url) + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
-  }
-
-  private static func withoutUser(_ url: String) -> String {
-    guard let slashes = url.firstRange(of: "://") else { return url }
-    let rest = url[slashes.upperBound...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard let at = authority.lastIndex(of: "@") else { return url }
-    return String(url[..<slashes.upperBound]) + rest[rest.index(after: at)...]
   }
 }
 

@@ -2,11 +2,11 @@ import LarderCore
 @_spi(Stores) public import LarderHTTP
 import LarderOData
 
-/// A request and its response, without secrets.
+/// A request and its response, in which known secrets are replaced.
 public struct RecordedExchange: Sendable, Hashable {
   /// The request method.
   public var method: HTTPMethod
-  /// The absolute URL of the request. User names are removed, and the values of secret query options are `***`.
+  /// The absolute URL of the request. User information is removed, and the values of secret options are `***`.
   public var url: String
   /// The status code of the response.
   public var status: Int
@@ -15,14 +15,16 @@ public struct RecordedExchange: Sendable, Hashable {
   /// The content of the response.
   public var body: [UInt8]
 
-  /// Creates an exchange, and removes secrets from it:
+  /// Creates an exchange. Known secrets are replaced; read the file before you share it. Known are, in the URL, the fields
+  /// and the content:
   ///
-  /// - the fields of `credentialFields`, `Set-Cookie`, and CSRF tokens;
-  /// - the user name in the URL;
-  /// - the values of secret query options (`access_token`, `sap-password`, `sig` and others), in the URL, and in every URL
-  ///   that the fields and the content contain.
+  /// - the fields of `credentialFields`, and fields with cookies, tokens and sessions;
+  /// - user information in URLs;
+  /// - the values of options with a secret name (`access_token`, `sap-password`, `sig` and others), in the query, the
+  ///   fragment and the path of a URL;
+  /// - the strings of JSON members with a secret name (`access_token`, `clientSecret`, `password` and others).
   ///
-  /// Other personal data of the content stays: read a recording before you share it.
+  /// Personal data stays.
   public init(
     method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
     credentialFields: CredentialFields = CredentialFields()
@@ -33,26 +35,72 @@ public struct RecordedExchange: Sendable, Hashable {
     self.fields = HTTPFields(
       fields.compactMap { field in
         guard !RecordedExchange.isSecret(field.name, credentialFields) else { return nil }
-        return HTTPField(name: field.name, value: RedactedURL.content(field.value))
+        return HTTPField(name: field.name, value: RecordedExchange.withoutSecrets(field))
       })
-    let text = String(validating: body, as: UTF8.self)
-    self.body = text.map { Array(RedactedURL.content($0).utf8) } ?? body
+    self.body = SecretScan.content(body)
   }
 
-  /// Whether a request gets this response: its method and its URL are the recorded ones. Secrets and the way in which
-  /// characters are percent-encoded make no difference.
+  /// Creates an exchange with what a file has: people may have edited it.
+  init(stored method: HTTPMethod, _ url: String, _ status: Int, _ fields: HTTPFields, _ body: [UInt8]) {
+    self.method = method
+    self.url = url
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  /// Whether a request gets this response: its method and its URL are the recorded ones. The values of secret options, and
+  /// whether characters are percent-encoded, make no difference.
   public func matches(method: HTTPMethod, url: String) -> Bool {
-    func plain(_ url: String) -> String { PercentEncoding.decode(url) ?? url }
-    return method == self.method && plain(RedactedURL.text(url)) == plain(self.url)
+    method == self.method && RecordedExchange.comparable(url) == RecordedExchange.comparable(self.url)
+  }
+
+  /// A URL as the text that all spellings of it have: without secrets and fragment, with one way of encoding. An encoded
+  /// delimiter (`%26`) is part of a name or value, and stays different from a plain one.
+  private static func comparable(_ url: String) -> String {
+    let text = RedactedURL.text(url).prefix { $0 != "#" }
+    let sides = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let resource = sides.first ?? ""
+    let start = resource.firstRange(of: "://")?.upperBound ?? resource.startIndex
+    let authority = resource[start...].prefix { $0 != "/" }
+    let path = resource[authority.endIndex...]
+    let query = sides.dropFirst().map { query in
+      "?" + encoded(query, ["&", "=", "+"])
+    }
+    return resource[..<authority.endIndex].lowercased() + encoded(path.isEmpty ? "/" : path, ["/"]) + query.joined()
+  }
+
+  /// The parts between delimiters, each encoded in one way.
+  private static func encoded(_ text: Substring, _ delimiters: [Character]) -> String {
+    guard let delimiter = delimiters.first else {
+      return PercentEncoding.encode(PercentEncoding.decode(String(text)) ?? String(text), in: .unreserved)
+    }
+    let parts = text.split(separator: delimiter, omittingEmptySubsequences: false)
+    return parts.map { encoded($0, Array(delimiters.dropFirst())) }.joined(separator: String(delimiter))
+  }
+
+  private static func withoutSecrets(_ field: HTTPField) -> String {
+    let value = String(decoding: SecretScan.content(Array(field.value.utf8)), as: UTF8.self)
+    guard ["www-authenticate", "proxy-authenticate"].contains(field.name.canonicalName) else { return value }
+    // `Negotiate` is followed by what the client must use next.
+    let challenges = value.split(separator: ",", omittingEmptySubsequences: false).map { challenge -> String in
+      let words = challenge.split(separator: " ", maxSplits: 1)
+      guard let scheme = words.first, words.count == 2, ["negotiate", "ntlm"].contains(scheme.lowercased()) else {
+        return String(challenge)
+      }
+      return challenge.prefix { $0 == " " } + scheme + " ***"
+    }
+    return challenges.joined(separator: ",")
   }
 
   private static func isSecret(_ name: HTTPFieldName, _ credentials: CredentialFields) -> Bool {
-    // The content is stored decoded and whole, so its fields of length and framing would contradict it.
+    // The content is stored whole, so its fields of length and framing would contradict it. `Content-Encoding` is there
+    // only if the content is still encoded.
     let others: Set = [
-      "set-cookie", "set-cookie2", "authentication-info", "proxy-authentication-info", "x-csrf-token", "csrf-token",
-      "x-xsrf-token", "xsrf-token", "content-length", "transfer-encoding", "content-encoding", "connection",
+      "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "connection",
     ]
-    return credentials.contains(name) || others.contains(name.canonicalName)
+    let canonical = name.canonicalName
+    return credentials.contains(name) || others.contains(canonical) || SecretNames.hasField(canonical)
   }
 }
 
@@ -68,10 +116,11 @@ public struct RecordedExchanges: Sendable, Hashable {
   /// Creates a recording.
   public init(_ exchanges: [RecordedExchange] = []) { self.exchanges = exchanges }
 
-  /// Reads the content of a file.
+  /// Reads the content of a file, as it is: it may have been edited.
   ///
   /// Throws ``RecordingError`` with the place of the problem.
   public init(file bytes: [UInt8]) throws(RecordingError) {
+    guard !bytes.isEmpty else { throw RecordingError("it is empty") }
     let root: JSONNode
     do throws(JSONError) { root = try JSONNode(bytes) } catch { throw RecordingError("it is not JSON: \(error)") }
     guard root["larder"]?.string == "exchanges", let items = root["exchanges"]?.items else {
@@ -79,6 +128,9 @@ public struct RecordedExchanges: Sendable, Hashable {
     }
     guard root["version"]?.text == "1" else {
       throw RecordingError("its version is \(root["version"]?.text ?? "missing"); this version of Larder reads 1")
+    }
+    if let name = Self.unknownMember(root, ["larder", "version", "exchanges"]) {
+      throw RecordingError("there is no member '\(name)'")
     }
     exchanges = try items.enumerated().map { index, item throws(RecordingError) in
       try RecordedExchanges.exchange(item, number: index + 1)
@@ -110,15 +162,25 @@ public struct RecordedExchanges: Sendable, Hashable {
     return .object(members)
   }
 
+  /// A member that a later version, or an error in writing, may have added: it would be lost when the file is written.
+  private static func unknownMember(_ node: JSONNode, _ names: Set<String>) -> String? {
+    node.members?.first { !names.contains($0.name) }?.name
+  }
+
   private static func exchange(_ node: JSONNode, number: Int) throws(RecordingError) -> RecordedExchange {
     func invalid(_ what: String) -> RecordingError { RecordingError("exchange \(number): \(what)") }
+    if let name = unknownMember(node, ["request", "status", "fields", "text", "base64"]) {
+      throw invalid("there is no member '\(name)'")
+    }
+    guard node["text"] == nil || node["base64"] == nil else { throw invalid("it has both 'text' and 'base64'") }
     let request = node["request"]?.string?.split(separator: " ", maxSplits: 1) ?? []
     guard request.count == 2 else { throw invalid("'request' must be a method and a URL") }
     guard let status = node["status"]?.text.flatMap(Int.init), (100...599).contains(status) else {
       throw invalid("'status' must be a number from 100 to 599")
     }
     var fields = HTTPFields()
-    for line in node["fields"]?.items ?? [] {
+    guard let lines = (node["fields"] ?? .array([])).items else { throw invalid("'fields' must be an array") }
+    for line in lines {
       guard let text = line.string, let colon = text.firstIndex(of: ":") else {
         throw invalid("a field must be a string, such as 'Content-Type: text/plain'")
       }
@@ -130,9 +192,7 @@ public struct RecordedExchanges: Sendable, Hashable {
     else {
       throw invalid("it needs 'text' or a valid 'base64'")
     }
-    return RecordedExchange(
-      method: HTTPMethod(rawValue: String(request[0])), url: String(request[1]), status: status, fields: fields,
-      body: body)
+    return RecordedExchange(stored: HTTPMethod(rawValue: String(request[0])), String(request[1]), status, fields, body)
   }
 }
 

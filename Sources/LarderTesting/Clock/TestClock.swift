@@ -28,7 +28,7 @@ public final class TestClock: Sendable {
       return lastID
     }
 
-    /// Removes the watchers that wait for no more sleepers than there are.
+    /// Removes and returns the watchers whose number of sleepers has been reached.
     mutating func takeWatchers() -> [Watcher] {
       let ready = watchers.filter { $0.value.count <= sleepers.count }
       for id in ready.keys { watchers[id] = nil }
@@ -46,6 +46,8 @@ public final class TestClock: Sendable {
     let continuation: CheckedContinuation<Void, Never>
   }
 
+  /// About as long as 64 bits can count nanoseconds.
+  private static let limit = Duration.seconds(290 * 31_557_600)
   private let start: Date
   /// Nanoseconds. It changes with the state, and is read without its lock, because stores read the time under their own.
   private let elapsedTime = Atomic<Int64>(0)
@@ -64,11 +66,16 @@ public final class TestClock: Sendable {
   public var elapsed: Duration { .nanoseconds(elapsedTime.load(ordering: .sequentiallyConsistent)) }
 
   /// Advances the clock, and wakes the tasks whose time is over. A task that then sleeps again needs another call.
+  ///
+  /// - Parameter time: zero or more. A clock can be advanced by 290 years in all.
   public func advance(by time: Duration) {
+    precondition(time >= .zero, "A clock cannot go back: it was advanced by \(time).")
     let sleepers = state.withLock { state in
-      let (seconds, attoseconds) = time.components
-      elapsedTime.add(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .sequentiallyConsistent)
-      let now = elapsed
+      let now = elapsed + time
+      precondition(
+        now <= TestClock.limit, "A clock cannot be advanced by more than 290 years: it was advanced by \(time).")
+      let (seconds, attoseconds) = now.components
+      elapsedTime.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .sequentiallyConsistent)
       let ready = state.sleepers.filter { $0.value.end <= now }
       for id in ready.keys { state.sleepers[id] = nil }
       return ready.sorted { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map(\.value)
@@ -101,8 +108,8 @@ public final class TestClock: Sendable {
     }
   }
 
-  /// Waits until a number of tasks sleep on this clock: requests that wait for the latency, repetitions of requests, and
-  /// calls of ``sleep(for:)``. Returns at once if the task is cancelled.
+  /// Waits until at least `count` tasks sleep on this clock. A task sleeps while its request waits for the latency, while a
+  /// failed request waits for its repetition, and in ``sleep(for:)``. Returns at once if the task is cancelled.
   public func waitForSleepers(_ count: Int = 1) async {
     let id = state.withLock { $0.newID() }
     await withTaskCancellationHandler {
@@ -126,8 +133,9 @@ public final class TestClock: Sendable {
 
   /// The system's environment with the time of this clock, for the options of a store.
   ///
-  /// Dates, and waits of a second and more, are those of the clock. Shorter waits take their real time, because stores
-  /// use them to combine events. `uptime` passes with the machine, and advances with the clock too.
+  /// Dates, waits before the repetition of a request, and other waits of a second and more are those of the clock. Shorter
+  /// waits take their real time, because stores use them to combine events. `uptime` passes with the machine, and advances
+  /// with the clock too.
   public var environment: LarderEnvironment {
     var environment = LarderEnvironment.system
     environment.now = { self.now }
@@ -135,6 +143,7 @@ public final class TestClock: Sendable {
     environment.sleep = { time in
       if time < .seconds(1) { try await LarderEnvironment.system.sleep(time) } else { try await self.sleep(for: time) }
     }
+    environment.repetitionSleep = { time in try await self.sleep(for: time) }
     return environment
   }
 }

@@ -5,10 +5,19 @@ struct RowContent {
   var structure: EdmStructure
   /// The structural properties that are given.
   var values: [String: JSONNode] = [:]
+  /// The types that the content gives for undeclared properties.
+  var types: [String: EdmTypeReference] = [:]
   /// Related entities to create, by navigation property.
   var children: [(navigation: EdmNavigationProperty, entities: [JSONNode])] = []
   /// URLs of related entities that exist, by navigation property.
-  var bindings: [(navigation: EdmNavigationProperty, urls: [String])] = []
+  var bindings: [Binding] = []
+
+  struct Binding {
+    var navigation: EdmNavigationProperty
+    var urls: [String]
+    /// Whether the property leads to no other entities afterwards.
+    var isWhole: Bool
+  }
 }
 
 /// Checks what clients write against the model.
@@ -21,6 +30,7 @@ struct RowReader {
     let structure = try type(node, declared)
     guard !structure.isAbstract else { throw ServiceFault(400, "The type \(structure.name) is abstract.") }
     var content = RowContent(structure: structure)
+    content.types = try types(of: members, structure)
     for member in members {
       if let at = member.name.firstIndex(of: "@") {
         try annotation(
@@ -28,7 +38,7 @@ struct RowReader {
       } else if let navigation = structure.navigationProperty(member.name) {
         try self.navigation(navigation, member.value, &content)
       } else {
-        content.values[member.name] = try property(member, of: structure)
+        content.values[member.name] = try property(member, of: structure, content.types[member.name])
       }
     }
     return content
@@ -51,8 +61,10 @@ struct RowReader {
       guard let navigation = content.structure.navigationProperty(String(name)) else {
         throw unknown(String(name), content.structure)
       }
+      if member.value == .null { return try self.navigation(navigation, member.value, &content) }
       let urls = member.value.items ?? [member.value]
-      content.bindings.append((navigation, urls.compactMap(\.string)))
+      content.bindings.append(
+        .init(navigation: navigation, urls: urls.compactMap(\.string), isWhole: !navigation.isCollection))
       guard urls.allSatisfy({ $0.string != nil }) else {
         throw ServiceFault(400, "'\(member.name)' must be a URL, or an array of them.")
       }
@@ -64,7 +76,12 @@ struct RowReader {
   private func navigation(
     _ navigation: EdmNavigationProperty, _ node: JSONNode, _ content: inout RowContent
   ) throws(ServiceFault) {
-    if node == .null { return }
+    if node == .null {
+      guard !navigation.isCollection, navigation.isNullable else {
+        throw ServiceFault(400, "'\(navigation.name)' must not be null.")
+      }
+      return content.bindings.append(.init(navigation: navigation, urls: [], isWhole: true))
+    }
     guard let entities = navigation.isCollection ? node.items : [node] else {
       throw ServiceFault(400, "'\(navigation.name)' must be an array.")
     }
@@ -72,7 +89,9 @@ struct RowReader {
     guard urls.isEmpty || urls.count == entities.count else {
       throw .notSupported("references among the new entities of '\(navigation.name)'")
     }
-    if !urls.isEmpty { return content.bindings.append((navigation, urls)) }
+    if !urls.isEmpty || entities.isEmpty {
+      return content.bindings.append(.init(navigation: navigation, urls: urls, isWhole: true))
+    }
     content.children.append((navigation, entities))
   }
 
@@ -82,8 +101,35 @@ struct RowReader {
     ServiceFault(400, "\(structure.name) has no property '\(name)'.")
   }
 
-  private func property(_ member: JSONNode.Member, of structure: EdmStructure) throws(ServiceFault) -> JSONNode {
-    guard let property = structure.property(member.name) else {
+  /// The types of undeclared properties (JSON Format 4.01 §4.6.3).
+  private func types(
+    of members: [JSONNode.Member], _ structure: EdmStructure
+  ) throws(ServiceFault) -> [String: EdmTypeReference] {
+    guard structure.isOpen else { return [:] }
+    var types: [String: EdmTypeReference] = [:]
+    for member in members {
+      let parts = member.name.split(separator: "@", omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty, ["odata.type", "type"].contains(parts[1]),
+        structure.property(String(parts[0])) == nil, let text = member.value.string
+      else { continue }
+      let type = EdmTypeReference(
+        String(text[(text.firstIndex(of: "#").map { text.index(after: $0) } ?? text.startIndex)...]))
+      if let name = type.name, model.model.structure(name) == nil, model.model.enumType(name) == nil,
+        model.model.typeDefinition(name) == nil
+      {
+        throw ServiceFault(400, "'\(member.name)': there is no type '\(text)'.")
+      }
+      types[String(parts[0])] = type
+    }
+    return types
+  }
+
+  /// - Parameter type: the type that the content gives.
+  private func property(
+    _ member: JSONNode.Member, of structure: EdmStructure, _ type: EdmTypeReference? = nil
+  ) throws(ServiceFault) -> JSONNode {
+    guard let property = structure.property(member.name) ?? type.map({ EdmProperty(name: member.name, type: $0) })
+    else {
       guard structure.isOpen else { throw unknown(member.name, structure) }
       return member.value
     }
@@ -109,6 +155,7 @@ struct RowReader {
     }
     guard property.type.primitive != .stream else { throw .notSupported("the stream '\(property.name)' in content") }
     let value = try model.value(node, of: property)
+    try check(value, property)
     if case .geo = value { return node }
     // Equal values have equal texts, so that keys can be compared.
     guard let text = try? value.json(.v4(ieee754Compatible: false)), let canonical = try? JSONNode(Array(text.utf8))
@@ -182,4 +229,18 @@ struct RowReader {
     }
     return .object(members)
   }
+}
+
+extension JSONNode {
+  /// The URLs of the entities that an entity, and those inside it, are linked to.
+  var references: [String] {
+    if let items { return items.flatMap(\.references) }
+    return (members ?? []).flatMap { member in
+      guard JSONNode.isBinding(member.name) else { return member.value.references }
+      return (member.value.items ?? [member.value]).compactMap(\.string)
+    }
+  }
+
+  /// Whether a member has the URLs of entities.
+  static func isBinding(_ name: String) -> Bool { name.hasSuffix("@odata.bind") || name.hasSuffix("@bind") }
 }

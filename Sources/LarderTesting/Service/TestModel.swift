@@ -25,6 +25,8 @@ struct RowPlace: Sendable, Hashable {
   var url: String
   /// The declared type of the entities.
   var structure: EdmStructure
+  /// The derived type that the path ends with.
+  var cast: EdmStructure?
   /// The entity set or singleton.
   var root: String
   /// The containment navigation properties from the root to the entities.
@@ -86,6 +88,9 @@ struct TestModel: Sendable {
       path: name, url: PercentEncoding.encode(name), structure: structure, root: name,
       isCollection: model.entitySet(name) != nil)
   }
+
+  /// Whether a path is that of a singleton that may be null.
+  func isNullableSingleton(_ path: String) -> Bool { model.singleton(path)?.nullable ?? false }
 
   /// The types of the entities in a place: the declared one and those derived from it.
   func types(in place: RowPlace) -> [EdmStructure] {
@@ -202,6 +207,7 @@ struct TestModel: Sendable {
 
   private func address(_ parts: [(name: String, value: ODataValue)], in place: RowPlace) -> (path: String, url: String)
   {
+    let parts = parts.map { (name: $0.name, value: TestModel.canonical($0.value)) }
     func text(_ literal: (ODataValue) -> String) -> String {
       let texts = parts.map { parts.count > 1 ? "\($0.name)=\(literal($0.value))" : literal($0.value) }
       return "(" + texts.joined(separator: ",") + ")"
@@ -210,6 +216,33 @@ struct TestModel: Sendable {
       place.path + text { (try? $0.literal(dialect: .v4)) ?? "" },
       place.url + text { (try? $0.urlLiteral(dialect: .v4)) ?? "" }
     )
+  }
+
+  /// The value with the text that all equal values have: `1.5` for `1.50`, and UTC for other offsets. Other types have one
+  /// text anyway.
+  static func canonical(_ value: ODataValue) -> ODataValue {
+    switch value {
+    case .decimal(let number):
+      let text = number.description
+      guard text.contains("."), !text.lowercased().contains("e") else { return value }
+      let zeros = text.reversed().prefix { $0 == "0" }.count
+      let digits = text.dropLast(zeros)
+      return ODataDecimal(String(digits.last == "." ? digits.dropLast() : digits)).map { .decimal($0) } ?? value
+    case .dateTimeOffset(let time): return time.with(offsetMinutes: 0).map { .dateTimeOffset($0) } ?? value
+    default: return value
+    }
+  }
+
+  /// Whether two values of properties are equal, however they are written.
+  func isEqual(_ value: JSONNode, _ other: JSONNode, as property: EdmProperty?) -> Bool {
+    if value == other { return true }
+    guard let property, let type = model.underlying(property.type).type.primitive,
+      type == .decimal || type == .dateTimeOffset
+    else { return false }
+    guard let first = try? self.value(value, of: property), let second = try? self.value(other, of: property) else {
+      return false
+    }
+    return first == second
   }
 
   /// A value of a primitive property or an enumeration. Throws 400 for one of another type.

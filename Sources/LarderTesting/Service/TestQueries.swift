@@ -30,8 +30,7 @@ final class TestQueries: Sendable {
     parameters.conversation.retry = .never
     parameters.conversation.environment = environment
     store = try OfflineODataProvider(serviceRoot: root, transport: source, parameters: parameters)
-    // The set of singletons is that of the beginning: they are not created later.
-    places = rows.model.places.filter { $0.isCollection || rows.rows[$0.path] != nil }
+    places = rows.model.places
   }
 
   /// Closes the store in a task of its own, because nobody waits: a released store has its files open until it is closed.
@@ -64,7 +63,11 @@ final class TestQueries: Sendable {
       guard let response = try await store.execute(.single(request)).single else {
         throw ServiceFault(500, "The query has no response.")
       }
-      return TestReply(status: response.httpStatus ?? 200, fields: response.fields, body: response.payloadBytes)
+      var body = response.payloadBytes
+      if accept?.contains("metadata=full") ?? false, let node = try? JSONNode(body) {
+        body = node.withoutStoreAnnotations.bytes
+      }
+      return TestReply(status: response.httpStatus ?? 200, fields: response.fields, body: body)
     } catch let fault as ServiceFault { throw fault } catch let error as OfflineODataError {
       switch error {
       case .notFound: throw ServiceFault(404, error.errorMessage)
@@ -121,11 +124,22 @@ private final class RowSource: HTTPTransport {
       let node = JSONNode.object([context, .init("value", .array(entities))])
       return response(request, "application/json", node.bytes)
     }
-    return response(request, "application/json", JSONNode.object([context] + (entities.first?.members ?? [])).bytes)
+    guard let entity = entities.first else { return HTTPResponse(status: 204, url: request.url) }
+    return response(request, "application/json", JSONNode.object([context] + (entity.members ?? [])).bytes)
   }
 
   private func response(_ request: HTTPRequest, _ type: String, _ body: [UInt8]) -> HTTPResponse {
     HTTPResponse(
       status: 200, fields: [.contentType: type, .odataVersion: "4.0"], url: request.url, body: HTTPBodyStream(body))
+  }
+}
+
+extension JSONNode {
+  /// The node without the annotations that an offline store adds to entities.
+  fileprivate var withoutStoreAnnotations: JSONNode {
+    if let items { return .array(items.map(\.withoutStoreAnnotations)) }
+    guard let members else { return self }
+    return .object(
+      members.filter { !$0.name.hasPrefix("@sap.") }.map { Member($0.name, $0.value.withoutStoreAnnotations) })
   }
 }

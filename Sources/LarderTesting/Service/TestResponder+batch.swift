@@ -24,30 +24,33 @@ extension TestResponder {
     } catch { throw ServiceFault(400, "\(error)") }
     let preference = Preferences(request)["continue-on-error"]
     let continues = preference != nil && preference != "false"
+    let groups = isJSON ? JSONBatchReader.groups(request.body) : [:]
     var replies: [[Part]] = []
     var failed: Set<String> = []
     var created: [String: String] = [:]
     for (number, part) in parts.enumerated() {
       for request in part.requests { record(try received(request)) }
-      let reply = await self.reply(to: part, number: number, failed: failed, &created)
+      let group = part.requests.first?.id.flatMap { groups[$0] }
+      let reply = await self.reply(to: part, group: group ?? "group\(number)", failed: failed, isJSON: isJSON, &created)
       replies.append(reply)
       guard reply.contains(where: { $0.reply.status >= 400 }) else { continue }
-      for id in part.requests.compactMap(\.id) { failed.insert(id) }
+      for id in part.requests.compactMap(\.id) + [group].compactMap(\.self) { failed.insert(id) }
       if !continues { break }
     }
     return isJSON ? json(replies.flatMap(\.self)) : multipart(replies)
   }
 
-  private func reply(to part: BatchRequestPart, number: Int, failed: Set<String>, _ created: inout [String: String])
-    async -> [Part]
-  {
-    let first = part.requests.first
+  private func reply(
+    to part: BatchRequestPart, group: String, failed: Set<String>, isJSON: Bool, _ created: inout [String: String]
+  ) async -> [Part] {
+    var place = 0
     do throws(ServiceFault) {
-      if let request = part.requests.first(where: { $0.condition != nil }) {
-        throw .notSupported("the condition '\(request.condition ?? "")' in a batch")
-      }
-      if let id = part.requests.flatMap(\.dependsOn).first(where: failed.contains) {
-        throw ServiceFault(424, "The request depends on '\(id)', which failed.")
+      for (index, request) in part.requests.enumerated() {
+        place = index
+        if let condition = request.condition { throw .notSupported("the condition '\(condition)' in a batch") }
+        if let id = request.dependsOn.first(where: failed.contains) {
+          throw ServiceFault(424, "The request depends on '\(id)', which failed.")
+        }
       }
       switch part {
       case .single(let request):
@@ -56,22 +59,32 @@ extension TestResponder {
         rows.created = created
         received.encodedPath = rows.resolved(received.encodedPath)
         return [(request.id, nil, try await single(received, id: request.id, created: &created))]
-      case .changeSet(let requests): return try changeSet(requests, number: number, &created)
+      case .changeSet(let requests): return try changeSet(requests, group: group, &created, place: &place)
       }
-    } catch { return [(first?.id, nil, reply(to: error))] }
+    } catch {
+      guard isJSON, case .changeSet(let requests) = part else {
+        return [(part.requests[place].id, nil, reply(to: error))]
+      }
+      let others = reply(to: ServiceFault(424, "Another request of the group '\(group)' failed."))
+      return requests.enumerated().map { index, request in
+        (request.id, group, index == place ? reply(to: error) : others)
+      }
+    }
   }
 
+  /// - Parameter place: the index of the request that is carried out; after an error, of the one that failed.
   private func changeSet(
-    _ requests: [BatchRequest], number: Int, _ created: inout [String: String]
+    _ requests: [BatchRequest], group: String, _ created: inout [String: String], place: inout Int
   ) throws(ServiceFault) -> [Part] {
     let (parts, paths) = try change { [created] rows throws(ServiceFault) in
       rows.created = created
       var parts: [Part] = []
-      for request in requests {
+      for (index, request) in requests.enumerated() {
+        place = index
         guard request.method != .get else { throw ServiceFault(400, "A change set must not contain a GET.") }
         let (reply, created) = try self.change(try self.received(request), &rows)
         if let id = request.id { rows.created[id] = created }
-        parts.append((request.id, "group\(number)", reply))
+        parts.append((request.id, group, reply))
       }
       return (parts, rows.created)
     }
@@ -136,5 +149,17 @@ extension TestResponder {
     for field in part.reply.fields { text += "\(field.name): \(field.value)\r\n" }
     text += "Content-Length: \(part.reply.body.count)\r\n\r\n"
     return Array(text.utf8) + part.reply.body + Array("\r\n".utf8)
+  }
+}
+
+extension JSONBatchReader {
+  /// The atomicity groups of requests by their ids.
+  fileprivate static func groups(_ body: [UInt8]) -> [String: String] {
+    var reader = JSONBatchReader()
+    var groups: [String: String] = [:]
+    for case .request(let request, let group?) in (try? reader.read(body)) ?? [] {
+      if let id = request.id { groups[id] = group }
+    }
+    return groups
   }
 }

@@ -6,6 +6,8 @@ import LarderOData
 struct Continuations: Sendable {
   /// The rest of a collection.
   struct Page: Sendable {
+    /// The decoded path of the collection.
+    var resource: String
     var head: [JSONNode.Member]
     var entities: [JSONNode]
     var end: [JSONNode.Member]
@@ -14,6 +16,8 @@ struct Continuations: Sendable {
 
   /// A query, and its result at the time of the delta link.
   struct Delta: Sendable {
+    /// The decoded path of the collection.
+    var resource: String
     var path: String
     var result: TrackedResult
   }
@@ -49,7 +53,7 @@ struct Continuations: Sendable {
 extension TestResponder {
   func read(_ request: TestRequest) async throws(ServiceFault) -> TestReply {
     if let token = request.option("$skiptoken") {
-      guard let page = continuations.withLock({ $0.page(token) }) else {
+      guard let page = continuations.withLock({ $0.page(token) }), page.resource == request.resource else {
         throw ServiceFault(410, "The link to this page was not given by this service.")
       }
       return deliver(page, request)
@@ -57,6 +61,12 @@ extension TestResponder {
     if let token = request.option("$deltatoken") { return try await delta(token, request) }
     let rows = current
     let bound = try model.bind(request.encodedPath)
+    if case .path(let path) = bound.resource, path.segments.count == 1,
+      case .source(let source)? = path.segments.first?.kind,
+      model.isNullableSingleton(source.name), rows.rows[source.name] == nil
+    {
+      return TestReply(status: 204, fields: fields, body: [])
+    }
     let reply = try await queries.read(request.encodedPath, accept: request.fields[.accept], rows)
     guard reply.status == 200, case .path(let path) = bound.resource else { return reply }
     if let etag = reply.fields[.etag], let condition = request.fields[.ifNoneMatch], ETagList(condition).contains(etag)
@@ -68,9 +78,10 @@ extension TestResponder {
       let index = members.firstIndex(where: { $0.name == "value" }), let entities = members[index].value.items
     else { return reply }
     members.remove(at: index)
-    var page = Continuations.Page(head: members, entities: entities, end: [], fields: reply.fields)
+    var page = Continuations.Page(
+      resource: request.resource, head: members, entities: entities, end: [], fields: reply.fields)
     if let result = tracked(entities, path, bound.options, request, rows) {
-      page.end = [deltaLink(.init(path: request.encodedPath, result: result))]
+      page.end = [deltaLink(.init(resource: request.resource, path: request.encodedPath, result: result))]
       page.fields[.preferenceApplied] = "odata.track-changes"
     }
     return deliver(page, request)
@@ -118,12 +129,19 @@ extension TestResponder {
     }
     var result = Continuations.TrackedResult(place: place)
     for entity in entities {
-      let values = Dictionary(
-        (entity.members ?? []).map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-      guard let address = try? model.address(values, in: place) else { return nil }
+      guard let address = address(entity, in: place, rows) else { return nil }
       result.entities[address.path] = (address.url, entity)
     }
     return result
+  }
+
+  /// The path and the URL of an entity in a result. With `$select`, it can have an identifier in place of its key.
+  private func address(_ entity: JSONNode, in place: RowPlace, _ rows: TestRows) -> (path: String, url: String)? {
+    if let id = (entity["@odata.id"] ?? entity["@id"])?.string {
+      return (try? rows.path(ofReference: id)).flatMap { rows.rows[$0] }.map { ($0.path, $0.url) }
+    }
+    let values = Dictionary((entity.members ?? []).map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    return try? model.address(values, in: place)
   }
 
   private func deltaLink(_ delta: Continuations.Delta) -> JSONNode.Member {
@@ -135,12 +153,18 @@ extension TestResponder {
   /// What has changed in the result of a query: entities that are new or different, as they are now, and those that are
   /// gone (Protocol 4.0 §11.3). A different expanded entity makes the entity that expands it different.
   private func delta(_ token: String, _ request: TestRequest) async throws(ServiceFault) -> TestReply {
-    guard let former = continuations.withLock({ $0.delta(token) }) else {
-      throw ServiceFault(410, "The delta link has expired.")
+    guard let former = continuations.withLock({ $0.delta(token) }), former.resource == request.resource else {
+      throw ServiceFault(410, "The delta link has expired, or was not given by this service.")
     }
     let rows = current
     let bound = try model.bind(former.path)
-    let reply = try await queries.read(former.path, accept: request.fields[.accept], rows)
+    let reply: TestReply
+    do throws(ServiceFault) {
+      reply = try await queries.read(former.path, accept: request.fields[.accept], rows)
+    } catch {
+      guard error.status == 404 else { throw error }
+      throw ServiceFault(410, "'\(former.resource)' does not exist any more, so its changes cannot be told.")
+    }
     guard case .path(let path) = bound.resource, let node = try? JSONNode(reply.body),
       let entities = node["value"]?.items, let result = result(entities, path, rows)
     else { throw ServiceFault(410, "The changes of this query cannot be told.") }
@@ -152,8 +176,9 @@ extension TestResponder {
       removal(rows.rows[path] == nil ? "deleted" : "changed", url: root + entity.url, from: result.place)
     }
     let page = Continuations.Page(
-      head: [.init("@odata.context", .string(context + "/$delta"))], entities: changed + removed,
-      end: [deltaLink(.init(path: former.path, result: result))], fields: reply.fields)
+      resource: request.resource, head: [.init("@odata.context", .string(context + "/$delta"))],
+      entities: changed + removed,
+      end: [deltaLink(.init(resource: former.resource, path: former.path, result: result))], fields: reply.fields)
     return deliver(page, request)
   }
 

@@ -105,7 +105,8 @@ final class TestResponder: Sendable {
   func change(
     _ request: TestRequest, _ rows: inout TestRows
   ) throws(ServiceFault) -> (reply: TestReply, created: String?) {
-    let target = try rows.target(request.encodedPath)
+    try checkOptions(request)
+    let target = try target(request, rows)
     switch (request.method, target) {
     case (.post, .collection(let place)):
       let content = try content(request)
@@ -144,6 +145,27 @@ final class TestResponder: Sendable {
     throw ServiceFault(405, "\(request.method) cannot be used on '\(request.path)'.")
   }
 
+  /// What a change is for. An entity that does not exist is not created by PUT or PATCH.
+  private func target(_ request: TestRequest, _ rows: TestRows) throws(ServiceFault) -> RowTarget {
+    do throws(ServiceFault) { return try rows.target(request.encodedPath) } catch {
+      guard error.status == 404, [.put, .patch, .merge].contains(request.method) else { throw error }
+      if request.fields.contains(.ifNoneMatch) { throw .notSupported("upserts: \(request.method) of a new entity") }
+      throw ServiceFault(404, "\(error.message) TestService does not create entities by \(request.method).")
+    }
+  }
+
+  /// Options would change the content of the response.
+  private func checkOptions(_ request: TestRequest) throws(ServiceFault) {
+    let options: Set = [
+      "$select", "$expand", "$filter", "$orderby", "$top", "$skip", "$count", "$search", "$compute", "$apply",
+      "$levels",
+    ]
+    let allowsShortNames = model.model.version >= .v401
+    for name in request.optionNames where options.contains(name) || allowsShortNames && options.contains("$" + name) {
+      throw .notSupported("the query option '\(name)' of \(request.method)")
+    }
+  }
+
   private func unlink(
     _ owner: String, _ navigation: EdmNavigationProperty, _ target: String?, _ request: TestRequest,
     _ rows: inout TestRows
@@ -166,6 +188,9 @@ final class TestResponder: Sendable {
   }
 
   private func checkCondition(_ request: TestRequest, _ row: Row) throws(ServiceFault) {
+    if let condition = request.fields[.ifNoneMatch], ETagList(condition).contains(row.etag) {
+      throw ServiceFault(412, "'\(row.path)' exists with the ETag \(row.etag), and 'If-None-Match' is \(condition).")
+    }
     guard let condition = request.fields[.ifMatch] else {
       if options.withLock({ $0.requiresETags }) { throw ServiceFault(428, "The request needs 'If-Match'.") }
       return
@@ -247,6 +272,14 @@ struct Preferences {
 extension TestRequest {
   /// The path without its query.
   var resource: String { String(path.prefix { $0 != "?" }) }
+
+  /// The names of the query options, decoded.
+  var optionNames: [String] {
+    encodedPath.drop { $0 != "?" }.dropFirst().split(separator: "&").map { option in
+      let name = String(option.prefix { $0 != "=" })
+      return PercentEncoding.decode(name) ?? name
+    }
+  }
 
   /// The value of a query option, decoded.
   func option(_ name: String) -> String? {

@@ -47,20 +47,20 @@ extension TestRows {
         guard let place = model.place(source.name) else { throw ServiceFault(404, "There is no '\(source.name)'.") }
         current = place.isCollection ? .collection(place) : .row(try row(place.path).path)
       case (.key(let key), .collection(let place)?):
-        current = .row(try row(try model.address(key, in: place).path).path)
+        let row = try row(try model.address(key, in: place).path)
+        if let cast = place.cast { try check(row, cast) }
+        current = .row(row.path)
       case (.key(let key), .related(let owner, let navigation, let relation)?):
         current = .row(try related(key, owner, navigation, relation))
       case (.navigation(let declared), .row(let owner)?):
         last = (owner, declared.property)
         current = try follow(declared.property, from: owner)
       case (.cast(let type), .collection(var place)?):
-        place.structure = type
+        place.cast = type
         current = .collection(place)
-      case (.cast(let type), .row(let path)?):
-        let structure = try row(path).structure
-        guard model.model.isType(structure.name, derivedFrom: type.name) else {
-          throw ServiceFault(404, "'\(path)' is not a \(type.name).")
-        }
+      case (.cast(let type), .related(let owner, let navigation, let relation)?):
+        current = .related(owner: owner, navigation, relation.cast(to: type))
+      case (.cast(let type), .row(let path)?): try check(try row(path), type)
       case (.ref, .row(let target)?):
         guard let last else { throw .notSupported("'$ref' without a navigation property") }
         current = .reference(owner: last.owner, last.navigation, target: target)
@@ -71,6 +71,12 @@ extension TestRows {
     }
     guard let current else { throw .notSupported("changes of the service's root") }
     return current
+  }
+
+  private func check(_ row: Row, _ type: EdmStructure) throws(ServiceFault) {
+    guard model.model.isType(row.structure.name, derivedFrom: type.name) else {
+      throw ServiceFault(404, "'\(row.path)' is not a \(type.name).")
+    }
   }
 
   private func follow(_ navigation: EdmNavigationProperty, from owner: String) throws(ServiceFault) -> RowTarget {
@@ -95,6 +101,7 @@ extension TestRows {
     guard targets(of: owner, navigation).contains(path) else {
       throw ServiceFault(404, "'\(owner)/\(navigation.name)' does not lead to '\(path)'.")
     }
+    if let cast = place.cast { try check(try row(path), cast) }
     return path
   }
 
@@ -116,6 +123,19 @@ extension RowRelation {
     switch self {
     case .columns(_, let place, _), .links(let place, _): place
     case .contained, .unknown: nil
+    }
+  }
+
+  /// The relation to entities of a derived type.
+  func cast(to type: EdmStructure) -> RowRelation {
+    switch self {
+    case .columns(let pairs, var place, let isDependent):
+      place.cast = type
+      return .columns(pairs, place, isDependent: isDependent)
+    case .links(var place, let partner):
+      place.cast = type
+      return .links(place, partner: partner)
+    case .contained, .unknown: return self
     }
   }
 }

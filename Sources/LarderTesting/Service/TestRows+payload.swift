@@ -16,7 +16,13 @@ extension TestRows {
     if row.structure != row.place.structure { members.append(.init("@odata.type", .string("#" + row.structure.name))) }
     let declared = row.structure.properties.map(\.name)
     let names = declared + row.values.keys.filter { !declared.contains($0) }.sorted()
-    members += names.compactMap { name in row.values[name].map { JSONNode.Member(name, $0) } }
+    for name in names {
+      guard let value = row.values[name] else { continue }
+      if let type = row.types[name] {
+        members.append(.init("\(name)@odata.type", .string("#" + type.payloadName)))
+      }
+      members.append(.init(name, value))
+    }
     for navigation in row.structure.navigationProperties {
       guard let inner = inner(navigation, of: row, inclusion, depth: depth) else { continue }
       let entities = targets(of: row.path, navigation).compactMap { rows[$0] }.map {
@@ -77,6 +83,17 @@ extension TestRows {
           isCollection: navigation.isCollection))
       return name + (inner.isEmpty ? "" : "($expand=" + inner.joined(separator: ",") + ")")
     case .columns, .unknown: return nil
+    }
+  }
+}
+
+extension EdmTypeReference {
+  /// The name in payloads: `Date`, `Collection(NS.Type)`.
+  fileprivate var payloadName: String {
+    switch self {
+    case .primitive(let type): type.rawValue
+    case .collection(let item): "Collection(\(item.payloadName))"
+    case .named, .abstract: description
     }
   }
 }

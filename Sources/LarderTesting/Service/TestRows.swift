@@ -8,6 +8,8 @@ struct Row: Sendable {
   var structure: EdmStructure
   /// The structural properties, all of them.
   var values: [String: JSONNode]
+  /// The types of undeclared properties, if clients gave them.
+  var types: [String: EdmTypeReference] = [:]
   /// The paths that links lead to, by navigation property.
   var links: [String: [String]] = [:]
   /// The number of the last change.
@@ -63,7 +65,9 @@ struct TestRows: Sendable {
     guard place.steps.count <= TestRows.containmentDepth else {
       throw .notSupported("containment as deep as '\(place.path)'")
     }
-    let content = try reader.entity(node, of: place.structure)
+    let content = try reader.entity(node, of: place.cast ?? place.structure)
+    var place = place
+    place.cast = nil
     var values = content.values.merging(presets) { $1 }
     var later: [(EdmNavigationProperty, RowRelation, entities: [JSONNode], urls: [String])] = []
     let parts =
@@ -77,7 +81,8 @@ struct TestRows: Sendable {
       }
       // The foreign key of the entity needs the entity that it leads to.
       for entity in entities {
-        let principal = try row(try insert(entity, into: target))
+        let path = try insert(entity, into: target)
+        let principal = try row(path)
         for pair in pairs { values[pair.own] = principal.values[pair.other] }
       }
       for url in urls {
@@ -86,6 +91,7 @@ struct TestRows: Sendable {
       }
     }
     let path = try add(values, content.structure, in: place)
+    rows[path]?.types = content.types
     for (navigation, relation, entities, urls) in later {
       for entity in entities { try insert(entity, relatedTo: path, navigation, relation) }
       for url in urls { try link(path, navigation, to: try self.path(ofReference: url)) }
@@ -154,14 +160,31 @@ struct TestRows: Sendable {
     var row = old
     if replaces { row.values = row.values.filter { keys.contains($0.key) } }
     for (name, value) in content.values where !keys.contains(name) {
+      row.types[name] = content.types[name]
       row.values[name] = reader.merged(replaces ? nil : old.values[name], with: value)
     }
     row.values = try reader.complete(row.values, row.structure, at: path)
     rows[path] = row
     touch(path)
-    for binding in content.bindings {
-      for url in binding.urls { try link(path, binding.navigation, to: try self.path(ofReference: url)) }
+    for binding in content.bindings { try bind(path, binding) }
+  }
+
+  private mutating func bind(_ path: String, _ binding: RowContent.Binding) throws(ServiceFault) {
+    let navigation = binding.navigation
+    var new: [String] = []
+    for url in binding.urls { new.append(try self.path(ofReference: url)) }
+    if binding.isWhole {
+      for former in targets(of: path, navigation) where !new.contains(former) {
+        let row = try row(path)
+        switch model.relation(navigation, of: row.structure, in: row.place) {
+        case .contained: try delete(former)
+        // The new foreign key replaces the former one.
+        case .columns(_, _, isDependent: true) where !new.isEmpty: break
+        default: try unlink(path, navigation, from: former)
+        }
+      }
     }
+    for target in new { try link(path, navigation, to: target) }
   }
 
   /// Gives an entity a new ETag.
@@ -172,12 +195,23 @@ struct TestRows: Sendable {
 
   /// Removes an entity with those that it contains, and what the model deletes with it (`OnDelete`).
   mutating func delete(_ path: String) throws(ServiceFault) {
+    var deleting: Set<String> = []
+    try delete(path, &deleting)
+  }
+
+  /// - Parameter deleting: the entities whose deletion has begun: deletions can lead back to them.
+  private mutating func delete(_ path: String, _ deleting: inout Set<String>) throws(ServiceFault) {
     let row = try row(path)
+    guard row.place.isCollection || !row.place.steps.isEmpty || model.isNullableSingleton(path) else {
+      throw ServiceFault(405, "The singleton '\(path)' must not be null, so it cannot be deleted.")
+    }
+    deleting.insert(path)
     for navigation in row.structure.navigationProperties {
       guard let action = navigation.onDelete?.action, action != "None" else { continue }
       let related = targets(of: path, navigation)
       switch (action, model.relation(navigation, of: row.structure, in: row.place)) {
-      case ("Cascade", _): for target in related where rows[target] != nil && target != path { try delete(target) }
+      case ("Cascade", _):
+        for target in related where rows[target] != nil && !deleting.contains(target) { try delete(target, &deleting) }
       case ("SetNull", .columns(let pairs, _, isDependent: false)):
         for target in related {
           for pair in pairs { rows[target]?.values[pair.other] = .null }
@@ -207,11 +241,10 @@ struct TestRows: Sendable {
     switch model.relation(navigation, of: row.structure, in: row.place) {
     case .contained: return model.contained(navigation, in: row).map { rows(in: $0.path).map(\.path) } ?? []
     case .columns(let pairs, let target, _):
+      let own = pairs.map { (pair: $0, property: row.structure.property($0.own), value: row.values[$0.own] ?? .null) }
+      guard own.allSatisfy({ $0.value != .null }) else { return [] }
       return rows(in: target.path).filter { other in
-        pairs.allSatisfy { pair in
-          let value = row.values[pair.own] ?? .null
-          return value != .null && value == other.values[pair.other]
-        }
+        own.allSatisfy { model.isEqual($0.value, other.values[$0.pair.other] ?? .null, as: $0.property) }
       }.map(\.path)
     case .links: return row.links[navigation.name] ?? []
     case .unknown: return []

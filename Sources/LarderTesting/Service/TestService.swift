@@ -22,8 +22,8 @@ public import LarderOnline
 /// The service evaluates queries as an offline store does: `$filter`, `$orderby`, `$expand`, `$select`, `$apply`, `$search`,
 /// `$count` and the rest. It carries out POST (also with related entities), PATCH, PUT, DELETE, links and batches; it
 /// checks values against the model, and ETags. It returns pages and delta links. A request that it does not support gets the
-/// status 501, with a message that names the feature: calls of actions and functions, media, requests for one property
-/// alone. Add a route to ``transport`` for these. Models of OData V2 and V3 are not supported.
+/// status 501, with a message that names the feature: calls of actions and functions, media, changes of one property alone,
+/// query options of changes, upserts. Add a route to ``transport`` for these. Models of OData V2 and V3 are not supported.
 public final class TestService: HTTPTransport {
   /// The network between the stores and the service: routes, latency, failures, the requests that were sent.
   public let transport: ScriptedTransport
@@ -81,18 +81,38 @@ public final class TestService: HTTPTransport {
       }
       all += entities.map { (place, $0) }
     }
-    // Rows with links come after the rows that they lead to.
-    func isLinked(_ row: TestRow) -> Bool { row.keys.contains { $0.hasSuffix("bind") } }
-    let order = all.indices.filter { !isLinked(all[$0].row) } + all.indices.filter { isLinked(all[$0].row) }
-    var paths = all.map { _ in "" }
-    for index in order {
-      let (place, row) = all[index]
-      do throws(ServiceFault) { paths[index] = try data.insert(JSONNode(row), into: place) } catch {
-        throw TestServiceError(error)
-      }
-    }
-    data.sort(paths)
+    do throws(ServiceFault) { data.sort(try insert(all, &data)) } catch { throw TestServiceError(error) }
     return data
+  }
+
+  /// Adds rows, and returns their paths. A row with links comes after the rows that they lead to; if rows lead to each other,
+  /// their links are added at the end.
+  private static func insert(
+    _ all: [(place: RowPlace, row: TestRow)], _ data: inout TestRows
+  ) throws(ServiceFault) -> [String] {
+    var paths = all.map { _ in "" }
+    var pending = all.indices.map { (index: $0, references: JSONNode(all[$0].row).references) }
+    while !pending.isEmpty {
+      var later: [(index: Int, references: [String])] = []
+      for (index, references) in pending {
+        if references.allSatisfy({ (try? data.path(ofReference: $0)) != nil }) {
+          paths[index] = try data.insert(JSONNode(all[index].row), into: all[index].place)
+        } else {
+          later.append((index, references))
+        }
+      }
+      if later.count == pending.count { break }
+      pending = later
+    }
+    for (index, _) in pending {
+      let row = all[index].row.filter { !JSONNode.isBinding($0.key) }
+      paths[index] = try data.insert(JSONNode(row), into: all[index].place)
+    }
+    for (index, _) in pending {
+      let links = all[index].row.filter { JSONNode.isBinding($0.key) }
+      try data.update(paths[index], JSONNode(links), replaces: false)
+    }
+    return paths
   }
 
   /// Responds to a request.

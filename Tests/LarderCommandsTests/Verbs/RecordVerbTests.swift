@@ -46,6 +46,52 @@ struct RecordVerbTests {
     #expect(try RecordedExchanges(file: outcome.outputBytes).exchanges.count == 1)
   }
 
+  @Test("Responses that another command records meanwhile stay in the file")
+  func parallel() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = folder.file("exchanges.json")
+    await withTaskGroup(of: CommandStatus.self) { group in
+      for number in 0..<8 {
+        group.addTask { await Rig().run("record", "-o", file, server.text("/s/\(number)")).status }
+      }
+      for await status in group { #expect(status == .done) }
+    }
+    let recording = try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file))))
+    #expect(Set(recording.exchanges.map(\.url)) == Set((0..<8).map { server.text("/s/\($0)") }))
+  }
+
+  @Test("Content with an encoding that is not decoded is not recorded", arguments: ["br", "gzip, br"])
+  func encodings(_ coding: String) async throws {
+    let server = try ScriptedServer { _ in
+      .response(200, fields: ["Content-Type": "text/plain", "Content-Encoding": coding], body: "not really")
+    }
+    defer { server.stop() }
+    let outcome = await Rig().run("record", server.text("/s/Orders?sig=hidden"))
+    #expect(outcome.status == .network && outcome.output.isEmpty)
+    #expect(outcome.diagnostics.contains("/s/Orders?sig=***: the content is encoded with '\(coding)'"))
+  }
+
+  @Test("A pipe is only written to; an empty file is refused")
+  func pipes() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let pipe = folder.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    // Opened for both directions, so that neither side waits for the other.
+    let reader = open(pipe, O_RDWR | O_NONBLOCK)
+    defer { close(reader) }
+    let outcome = await Rig().run("record", "-o", pipe, server.text("/s/Orders"))
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(reader, &bytes, bytes.count)
+    #expect(try RecordedExchanges(file: Array(bytes.prefix(max(0, count)))).exchanges.count == 1)
+    let empty = await Rig().run("record", "-o", try folder.write([], to: "empty.json"), server.text("/s/Orders"))
+    #expect(empty.status == .storage && empty.diagnostics.contains("it is empty"), "\(empty.diagnostics)")
+  }
+
   @Test("If a URL cannot be requested, or the file is no recording, the file stays as it was")
   func failures() async throws {
     let server = try server()

@@ -1,0 +1,77 @@
+/// The names whose values are secrets.
+///
+/// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`.
+enum SecretNames {
+  /// Whether the values of a query option, of an option in a fragment, or of a path parameter are secrets.
+  static func hasOption(_ name: [UInt8]) -> Bool {
+    let words = words(name[...])
+    return optionNames.contains(words.joined()) || isSecret(words)
+      || (words + [words.joined()]).contains { optionWords.contains($0) }
+  }
+
+  /// Whether the strings of a JSON member are secrets. Among data, a code, a key or a signature is no secret.
+  static func hasMember(_ name: ArraySlice<UInt8>) -> Bool {
+    let words = words(name)
+    return memberNames.contains(words.joined()) || isSecret(words)
+  }
+
+  /// Whether a field of a response is a secret, in addition to the fields that are credentials.
+  static func hasField(_ name: String) -> Bool {
+    let words = words(Array(name.utf8)[...])
+    return isSecret(words) || words.contains { fieldWords.contains($0) }
+  }
+
+  private static let optionNames: Set = memberNames.union([
+    "code", "authcode", "authorizationcode", "devicecode", "codeverifier", "key", "subscriptionkey",
+    "ocpapimsubscriptionkey", "functionkey", "functionskey", "licensekey", "sessionid", "jsessionid", "phpsessid",
+    "sid",
+    "wresult",
+  ])
+  private static let optionWords: Set = [
+    "password", "passwd", "secret", "token", "signature", "sig", "assertion", "credential", "samlresponse",
+    "samlrequest", "samlart",
+  ]
+  private static let memberNames: Set = [
+    "apikey", "xapikey", "accesskey", "privatekey", "secretkey", "clientassertion",
+  ]
+  private static let fieldWords: Set = [
+    "auth", "authorization", "cookie", "cookie2", "session", "sessionid", "contextid", "mysapsso2", "apikey",
+  ]
+  /// A name that ends with one of these is a secret everywhere.
+  private static let lastWords: Set = [
+    "password", "passwd", "pwd", "passphrase", "secret", "jwt", "accesstoken", "refreshtoken", "idtoken",
+  ]
+  /// Tokens that continue a list are no secrets, and tests need them.
+  private static let tokensOfLists: Set = [
+    "skip", "delta", "page", "next", "previous", "prev", "continuation", "sync", "change", "cursor",
+  ]
+
+  private static func isSecret(_ words: [String]) -> Bool {
+    guard let last = words.last else { return false }
+    return lastWords.contains(last) || last == "token"
+  }
+
+  /// The words of a name in lower case, without the words of a list's token.
+  private static func words(_ name: ArraySlice<UInt8>) -> [String] {
+    var words: [[UInt8]] = [[]]
+    var isCapital = true
+    for byte in name {
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        // `TOKEN` is one word, `accessToken` two.
+        if !isCapital { words.append([]) }
+        words[words.count - 1].append(byte + 32)
+        isCapital = true
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        words[words.count - 1].append(byte)
+        isCapital = false
+      default:
+        words.append([])
+        isCapital = true
+      }
+    }
+    let texts = words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+    return texts.count > 1 && texts.last == "token" && tokensOfLists.contains(texts[texts.count - 2])
+      ? Array(texts.dropLast(2)) : texts
+  }
+}

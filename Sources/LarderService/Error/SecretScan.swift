@@ -1,0 +1,221 @@
+@_spi(Stores) import LarderCore
+
+/// Replaces the secrets of a text by `***`, in one pass over its bytes, which need not be UTF-8.
+///
+/// Secrets are the values of options with a secret name, the strings of JSON members with a secret name, and the user
+/// information of URLs, which is removed. An option follows `?`, `&`, `#` or `;`, as they are or as an escape of JSON,
+/// HTML or a URL. Its value ends at white space, a quote, `<`, `>` or `&`; before the query also at `/`, `?`, `#` or `;`.
+///
+/// Text between white space is a URL, in which options are replaced, if a slash or a quotation mark precedes the option, or
+/// if the text begins with `?`, or if it begins the content, a string or an element. `Is 1?code=2` is none.
+struct SecretScan {
+  private let bytes: [UInt8]
+  /// The content is one URL, with whatever characters.
+  private let isURL: Bool
+  private var result: [UInt8] = []
+  /// Where the bytes begin that the result does not have yet.
+  private var copied = 0
+  private var index = 0
+  private var start = 0
+  private var looksLikeURL = true
+  private var isPath = true
+  private var name: [UInt8] = []
+
+  private init(_ bytes: [UInt8], isURL: Bool) {
+    self.bytes = bytes
+    self.isURL = isURL
+  }
+
+  /// A URL without secrets.
+  static func url(_ text: String) -> String { String(decoding: scan(Array(text.utf8), isURL: true), as: UTF8.self) }
+
+  /// A text with URLs and JSON, without secrets.
+  static func content(_ bytes: [UInt8]) -> [UInt8] { scan(bytes, isURL: false) }
+
+  private static func scan(_ bytes: [UInt8], isURL: Bool) -> [UInt8] {
+    var scan = SecretScan(bytes, isURL: isURL)
+    while scan.index < bytes.count { scan.step() }
+    return scan.copied == 0 ? bytes : scan.result + bytes[scan.copied...]
+  }
+
+  private mutating func step() {
+    let unit = unit(at: index)
+    let end = index + unit.length
+    defer { index = max(index, end) }
+    switch unit.byte {
+    case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"), UInt8(ascii: ";"):
+      if unit.byte == UInt8(ascii: "?"), index == start { looksLikeURL = true }
+      if unit.byte != UInt8(ascii: ";") { isPath = false }
+      if let value = secretOption(at: end), !value.isEmpty { replace(value, by: Array("***".utf8)) }
+    case UInt8(ascii: ":"):
+      if let user = userInformation(at: end) { replace(user, by: []) }
+    case UInt8(ascii: "/"):
+      looksLikeURL = true
+      if index == start, let user = userInformation(at: index) { replace(user, by: []) }
+    case _ where isURL || unit.isPercent: break
+    case UInt8(ascii: "'"): looksLikeURL = true
+    case UInt8(ascii: "\""):
+      if let value = secretString(at: end, depth: unit.length - 1), !value.isEmpty {
+        replace(value, by: Array("***".utf8))
+      }
+      begin(at: end, looksLikeURL: true)
+    case UInt8(ascii: "<"), UInt8(ascii: ">"): begin(at: end, looksLikeURL: true)
+    case 0...0x20: begin(at: end, looksLikeURL: false)
+    default: break
+    }
+  }
+
+  private mutating func begin(at start: Int, looksLikeURL: Bool) {
+    (self.start, self.looksLikeURL, isPath) = (start, looksLikeURL, true)
+  }
+
+  private mutating func replace(_ range: Range<Int>, by replacement: [UInt8]) {
+    result += bytes[copied..<range.lowerBound]
+    result += replacement
+    (copied, index) = (range.upperBound, range.upperBound)
+  }
+
+  // MARK: Characters
+
+  /// The character at a position, and how many bytes it has: `%26`, `\u0026`, `\/` and `\"` are characters too.
+  private func unit(at index: Int) -> (byte: UInt8, length: Int, isPercent: Bool) {
+    let byte = bytes[index]
+    if byte == UInt8(ascii: "%"), let value = number(at: index + 1, digits: 2) { return (value, 3, true) }
+    guard byte == UInt8(ascii: "\\") else { return (byte, 1, false) }
+    var end = index + 1
+    // JSON inside JSON has several.
+    while end < bytes.count, bytes[end] == byte { end += 1 }
+    let length = end - index + 1
+    switch end < bytes.count ? bytes[end] : 0 {
+    case UInt8(ascii: "\""): return (UInt8(ascii: "\""), length, false)
+    case UInt8(ascii: "/"): return (UInt8(ascii: "/"), length, false)
+    case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): return (0x0A, length, false)
+    case UInt8(ascii: "u"):
+      guard number(at: end + 1, digits: 2) == 0, let value = number(at: end + 3, digits: 2) else { fallthrough }
+      return (value, length + 4, false)
+    default: return (byte, length - 1, false)
+    }
+  }
+
+  private func number(at index: Int, digits: Int) -> UInt8? {
+    guard index + digits <= bytes.count else { return nil }
+    return Hexadecimal.bytes(bytes[index..<index + digits])?.first
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "$"):
+      true
+    default: false
+    }
+  }
+
+  /// The most bytes of a name.
+  private static let nameLimit = 64
+
+  // MARK: Secrets
+
+  /// The value of the option at a position, if its name is secret.
+  private mutating func secretOption(at start: Int) -> Range<Int>? {
+    guard looksLikeURL else { return nil }
+    name.removeAll(keepingCapacity: true)
+    var position = start
+    var isEncoded: Bool?
+    while position < bytes.count, name.count <= SecretScan.nameLimit, isEncoded == nil {
+      let unit = unit(at: position)
+      position += unit.length
+      if unit.byte == UInt8(ascii: "=") {
+        isEncoded = unit.isPercent
+      } else if SecretScan.isOfName(unit.byte) {
+        name.append(unit.byte)
+      } else {
+        return nil
+      }
+    }
+    guard let isEncoded, SecretNames.hasOption(name) else { return nil }
+    let begin = position
+    while position < bytes.count {
+      let unit = unit(at: position)
+      if ends(unit.byte, isPercent: unit.isPercent, isEncoded: isEncoded) { break }
+      position += unit.length
+    }
+    return begin..<position
+  }
+
+  /// Whether a character ends the value of an option, whose equals sign may be percent-encoded: then an option has a URL as
+  /// its value.
+  private func ends(_ byte: UInt8, isPercent: Bool, isEncoded: Bool) -> Bool {
+    guard isEncoded || !isPercent else { return false }
+    switch byte {
+    case UInt8(ascii: "&"): return true
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ";"): return isPath
+    case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"): return !isURL
+    default: return false
+    }
+  }
+
+  /// The user information, with the at sign, of a URL with a colon before the position.
+  private func userInformation(at start: Int) -> Range<Int>? {
+    var position = start
+    for _ in 0..<2 {
+      guard position < bytes.count else { return nil }
+      let slash = unit(at: position)
+      guard slash.byte == UInt8(ascii: "/") else { return nil }
+      position += slash.length
+    }
+    let begin = position
+    var end: Int?
+    while position < bytes.count {
+      let unit = unit(at: position)
+      switch unit.byte {
+      case UInt8(ascii: "@"): end = position + unit.length
+      case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return end.map { begin..<$0 }
+      case _ where isURL || unit.isPercent: break
+      case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): return end.map { begin..<$0 }
+      default: break
+      }
+      position += unit.length
+    }
+    return end.map { begin..<$0 }
+  }
+
+  /// The string of the JSON member whose name begins at a position, if the name is secret.
+  ///
+  /// - Parameter depth: the backslashes before each quotation mark, for JSON inside JSON.
+  private func secretString(at start: Int, depth: Int) -> Range<Int>? {
+    var position = start
+    while position < bytes.count, position - start < SecretScan.nameLimit, SecretScan.isOfName(bytes[position]) {
+      position += 1
+    }
+    let name = start..<position
+    func skipSpaces() { while position < bytes.count, bytes[position] <= 0x20 { position += 1 } }
+    func skip(_ byte: UInt8) -> Bool {
+      guard position < bytes.count else { return false }
+      let unit = unit(at: position)
+      guard unit.byte == byte, byte != UInt8(ascii: "\"") || unit.length == depth + 1 else { return false }
+      position += unit.length
+      return true
+    }
+    guard !name.isEmpty, skip(UInt8(ascii: "\"")) else { return nil }
+    skipSpaces()
+    guard skip(UInt8(ascii: ":")) else { return nil }
+    skipSpaces()
+    guard skip(UInt8(ascii: "\"")), SecretNames.hasMember(bytes[name]) else { return nil }
+    let begin = position
+    while position < bytes.count {
+      let unit = unit(at: position)
+      let backslashes = unit.length - 1
+      if unit.byte == UInt8(ascii: "\""), !unit.isPercent {
+        // A quotation mark of the string itself has more: each one, and the quotation mark, is escaped once more.
+        let more = backslashes - depth
+        if backslashes == 0 || (more >= 0 && more.isMultiple(of: 2 * (depth + 1))) {
+          return begin..<position + max(0, more)
+        }
+      }
+      position += unit.length
+    }
+    return begin..<position
+  }
+}
