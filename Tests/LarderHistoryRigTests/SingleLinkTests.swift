@@ -27,6 +27,18 @@ struct SingleLinkTests {
     }
   }
 
+  /// Changes a property of the order.
+  private func note(_ text: String) async throws {
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string(text))]))
+  }
+
+  /// Uploads, and loses the response.
+  private func lose() async throws {
+    store.transport.arm(.responseLost, after: 0, takesReads: false) {}
+    await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
+    _ = store.transport.disarm()
+  }
+
   private var buyer: String? { model.service.entities[.init("Orders", "1")]?.links["Buyer"]?.first?.key }
 
   @Test(
@@ -70,9 +82,7 @@ struct SingleLinkTests {
     try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
     other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
     if isLost {
-      store.transport.arm(.responseLost, after: 0, takesReads: false) {}
-      await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
-      _ = store.transport.disarm()
+      try await lose()
     }
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
     let report = try await store.provider.upload()
@@ -81,12 +91,51 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
+  @Test(
+    "A change behind a link does not overwrite what another client has written and a download has brought",
+    arguments: [false, true])
+  func behindLink(isMadeAgain: Bool) async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await note("mine")
+    if isMadeAgain {
+      other("DELETE", "Orders(1)", "")
+      other("POST", "Orders", "{\"ID\":1,\"Name\":\"theirs\"}")
+    } else {
+      other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    }
+    try await store.provider.download()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    let order = try #require(model.service.entities[.init("Orders", "1")])
+    #expect(order.values["Note"] == (isMadeAgain ? .null : .string("theirs")))
+    #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test("What a download has brought of a transaction whose response was lost is no conflict of a later change")
+  func ownBehindLink() async throws {
+    try await store.open()
+    let update = ODataEntity(properties: [ODataProperty("Note", .string("first"))])
+    _ = try await store.provider.execute(
+      batch: ODataBatchRequest([
+        .changeSet([.createLink("Orders(1)/Tags/$ref", to: "Tags('red')"), .update("Orders(1)", to: update)])
+      ]))
+    try await lose()
+    try await note("last")
+    try await store.provider.download()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 3 && report.failed == 0, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("last"))
+    try await store.provider.close()
+  }
+
   @Test("Links of one entity that one store sets behind its own changes are no conflicts")
   func own() async throws {
     try await store.open()
     try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
-    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("mine"))]))
+    try await note("mine")
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(1)")
     let report = try await store.provider.upload()
     #expect(report.sent == 4 && report.failed == 0, "\(report)")
