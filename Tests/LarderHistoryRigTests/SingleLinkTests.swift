@@ -113,6 +113,23 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
+  @Test(
+    "A deletion behind a link does not delete what another client has written and a download has brought",
+    arguments: [false, true])
+  func deletionBehindLink(isChanged: Bool) async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await store.provider.delete("Orders(1)")
+    if isChanged {
+      other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+      try await store.provider.download()
+    }
+    let report = try await store.provider.upload()
+    #expect(report.sent == (isChanged ? 1 : 2) && report.failed == (isChanged ? 1 : 0), "\(report)")
+    #expect((model.service.entities[.init("Orders", "1")] != nil) == isChanged)
+    try await store.provider.close()
+  }
+
   @Test("What a download has brought of a transaction whose response was lost is no conflict of a later change")
   func ownBehindLink() async throws {
     try await store.open()

@@ -40,7 +40,8 @@ extension LocalRows {
 
   /// Records a conflict after a look-up or a download has shown that another client changed an entity. The conflict
   /// belongs to the first later request that changes one of the properties that the other client has changed: it was
-  /// created without knowledge of this version, and must not be sent with its ETag.
+  /// created without knowledge of this version, and must not be sent with its ETag. A deletion conflicts with any change
+  /// that a download has shown, as it does if it is the first request of the entity.
   ///
   /// - Parameters:
   ///   - request: the change that was looked up, or with which the download has recorded the conflict.
@@ -49,8 +50,10 @@ extension LocalRows {
   ///   - now: the image that the look-up or the download returned.
   ///   - isLaterVersion: whether others have set the properties that the request itself sets. If not, the service may
   ///     have changed the form of these values.
+  ///   - isDownloaded: whether a download has shown the change.
   func notice(
-    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool
+    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool,
+    isDownloaded: Bool
   ) throws(StorageError) {
     var base = old
     if isLaterVersion {
@@ -68,9 +71,8 @@ extension LocalRows {
     }
     guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
     for later in behind where later.state == .queued {
-      guard !later.request.makesEntity, try !columns(of: later.id, reference).isDisjoint(with: changed) else {
-        continue
-      }
+      let isOfSame = try !columns(of: later.id, reference).isDisjoint(with: changed)
+      guard !later.request.makesEntity, isOfSame || isDownloaded && later.request.operation == .delete else { continue }
       return try queue.set(failure: try conflict(of: later, base: base, theirs: now), of: later.id)
     }
   }

@@ -173,7 +173,9 @@ struct UploadCommit: Sendable {
     if theirs != nil { for name in base.values.keys where now[name] == nil { now[name] = .null } }
     if let cells = serverResponse.cells(in: table, rows.plan) { now.merge(cells) }
     guard !now.isEmpty else { return }
-    try rows.notice(behind: entry.id, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion)
+    try rows.notice(
+      behind: entry.id, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion,
+      isDownloaded: theirs != nil)
   }
 
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media
