@@ -19,7 +19,9 @@ struct SingleLinkTests {
     store = try StoreHand("A", model, seed: 1)
   }
 
-  private func other(_ method: String, _ path: String, _ body: String) {
+  private func other(_ method: String, _ path: String, _ body: String) { other(method, path, body, at: model) }
+
+  private func other(_ method: String, _ path: String, _ body: String, at model: SharedModel) {
     model.change { service in
       let request = ModelRequest(method, path, fields: [.ifMatch: "*"], body: Array(body.utf8))
       let response = service.respond(to: request, from: "other")
@@ -110,6 +112,30 @@ struct SingleLinkTests {
     let order = try #require(model.service.entities[.init("Orders", "1")])
     #expect(order.values["Note"] == (isMadeAgain ? .null : .string("theirs")))
     #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test(
+    "Where the service gives no ETags, a change behind a link does not overwrite what a download has brought",
+    arguments: [0, 100], [false, true])
+  func behindLinkWithoutETags(changesPerBatch: Int, isDeletion: Bool) async throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.hasETags) = (true, false)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    if isDeletion {
+      try await store.provider.delete("Orders(1)")
+    } else {
+      let update = ODataEntity(properties: [ODataProperty("Note", .string("mine"))])
+      try await store.provider.update("Orders(1)", to: update)
+    }
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+    try await store.provider.download()
+    let report = try await store.provider.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
     try await store.provider.close()
   }
 
