@@ -156,6 +156,40 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
+  @Test(
+    "A change behind a link whose response was lost does not overwrite what another client has written",
+    arguments: [false, true], [false, true])
+  func behindLostLink(isSingle: Bool, isReadable: Bool) async throws {
+    try await store.open()
+    if isSingle {
+      try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    } else {
+      try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    }
+    try await note("mine")
+    try await lose()
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    if !isReadable { store.transport.arm(.gateway(504), after: 1, takesReads: true) {} }
+    let report = try await store.provider.upload()
+    #expect((store.transport.disarm() != nil) == !isReadable)
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
+    try await store.provider.close()
+  }
+
+  @Test("Nothing is a conflict behind a link whose response was lost if no other client has written")
+  func ownBehindLostLink() async throws {
+    try await store.open()
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    try await note("mine")
+    try await lose()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let update = try #require(model.service.effects.last)
+    #expect(update.kind == .update && update.condition != nil && update.condition != "*")
+    try await store.provider.close()
+  }
+
   @Test("What a download has brought of a transaction whose response was lost is no conflict of a later change")
   func ownBehindLink() async throws {
     try await store.open()
