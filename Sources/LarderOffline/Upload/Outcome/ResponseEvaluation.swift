@@ -361,13 +361,16 @@ struct ResponseEvaluation: Sendable {
   }
 
   /// Whether the service has the entity that a response in a failed change set reports as created: under the key in the
-  /// response, with the values in it. The service may have changed those that were sent.
+  /// response, with the values in it. The service may have changed those that were sent. A response without values says
+  /// nothing of the entity, so the values that were sent are compared.
   private func hasCreated(_ serverResponse: ServerResponse, _ member: PreparedRequest) async throws -> Bool {
     let request = member.entry.request
     guard request.makesEntity, let path = try await path(serverResponse, request),
       let received = try await EntityLookup(store: store).entity(path).response?.entity
     else { return false }
-    if let created = serverResponse.entity {
+    let keys = request.entity.flatMap { store.replica.plan.table($0.table) }?.type.key.map(\.name) ?? []
+    let values = serverResponse.entity?.properties.filter { $0.value != .null && !keys.contains($0.name) } ?? []
+    if let created = serverResponse.entity, !values.isEmpty {
       return created.properties.allSatisfy { property in
         received[property.name].map { SentContent.equal(property.value, $0) } ?? (property.value == .null)
       }
