@@ -19,12 +19,26 @@ struct SingleLinkTests {
     store = try StoreHand("A", model, seed: 1)
   }
 
-  private func other(_ method: String, _ path: String, _ body: String) {
+  private func other(_ method: String, _ path: String, _ body: String) { other(method, path, body, at: model) }
+
+  private func other(_ method: String, _ path: String, _ body: String, at model: SharedModel) {
     model.change { service in
       let request = ModelRequest(method, path, fields: [.ifMatch: "*"], body: Array(body.utf8))
       let response = service.respond(to: request, from: "other")
       #expect(!response.isError, "\(response)")
     }
+  }
+
+  /// Changes a property of the order.
+  private func note(_ text: String) async throws {
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string(text))]))
+  }
+
+  /// Uploads, and loses the response.
+  private func lose() async throws {
+    store.transport.arm(.responseLost, after: 0, takesReads: false) {}
+    await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
+    _ = store.transport.disarm()
   }
 
   private var buyer: String? { model.service.entities[.init("Orders", "1")]?.links["Buyer"]?.first?.key }
@@ -70,9 +84,7 @@ struct SingleLinkTests {
     try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
     other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
     if isLost {
-      store.transport.arm(.responseLost, after: 0, takesReads: false) {}
-      await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
-      _ = store.transport.disarm()
+      try await lose()
     }
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
     let report = try await store.provider.upload()
@@ -81,12 +93,126 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
+  @Test(
+    "A change behind a link does not overwrite what another client has written and a download has brought",
+    arguments: [false, true])
+  func behindLink(isMadeAgain: Bool) async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await note("mine")
+    if isMadeAgain {
+      other("DELETE", "Orders(1)", "")
+      other("POST", "Orders", "{\"ID\":1,\"Name\":\"theirs\"}")
+    } else {
+      other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    }
+    try await store.provider.download()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    let order = try #require(model.service.entities[.init("Orders", "1")])
+    #expect(order.values["Note"] == (isMadeAgain ? .null : .string("theirs")))
+    #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test(
+    "Where the service gives no ETags, a change behind a link does not overwrite what a download has brought",
+    arguments: [0, 100], [false, true])
+  func behindLinkWithoutETags(changesPerBatch: Int, isDeletion: Bool) async throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.hasETags) = (true, false)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    if isDeletion {
+      try await store.provider.delete("Orders(1)")
+    } else {
+      let update = ODataEntity(properties: [ODataProperty("Note", .string("mine"))])
+      try await store.provider.update("Orders(1)", to: update)
+    }
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+    try await store.provider.download()
+    let report = try await store.provider.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
+    try await store.provider.close()
+  }
+
+  @Test(
+    "A deletion behind a link does not delete what another client has written and a download has brought",
+    arguments: [false, true])
+  func deletionBehindLink(isChanged: Bool) async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await store.provider.delete("Orders(1)")
+    if isChanged {
+      other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+      try await store.provider.download()
+    }
+    let report = try await store.provider.upload()
+    #expect(report.sent == (isChanged ? 1 : 2) && report.failed == (isChanged ? 1 : 0), "\(report)")
+    #expect((model.service.entities[.init("Orders", "1")] != nil) == isChanged)
+    try await store.provider.close()
+  }
+
+  @Test(
+    "A change behind a link whose response was lost does not overwrite what another client has written",
+    arguments: [false, true], [false, true])
+  func behindLostLink(isSingle: Bool, isReadable: Bool) async throws {
+    try await store.open()
+    if isSingle {
+      try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    } else {
+      try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    }
+    try await note("mine")
+    try await lose()
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    if !isReadable { store.transport.arm(.gateway(504), after: 1, takesReads: true) {} }
+    let report = try await store.provider.upload()
+    #expect((store.transport.disarm() != nil) == !isReadable)
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
+    try await store.provider.close()
+  }
+
+  @Test("Nothing is a conflict behind a link whose response was lost if no other client has written")
+  func ownBehindLostLink() async throws {
+    try await store.open()
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    try await note("mine")
+    try await lose()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let update = try #require(model.service.effects.last)
+    #expect(update.kind == .update && update.condition != nil && update.condition != "*")
+    try await store.provider.close()
+  }
+
+  @Test("What a download has brought of a transaction whose response was lost is no conflict of a later change")
+  func ownBehindLink() async throws {
+    try await store.open()
+    let update = ODataEntity(properties: [ODataProperty("Note", .string("first"))])
+    _ = try await store.provider.execute(
+      batch: ODataBatchRequest([
+        .changeSet([.createLink("Orders(1)/Tags/$ref", to: "Tags('red')"), .update("Orders(1)", to: update)])
+      ]))
+    try await lose()
+    try await note("last")
+    try await store.provider.download()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 3 && report.failed == 0, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("last"))
+    try await store.provider.close()
+  }
+
   @Test("Links of one entity that one store sets behind its own changes are no conflicts")
   func own() async throws {
     try await store.open()
     try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
-    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("mine"))]))
+    try await note("mine")
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(1)")
     let report = try await store.provider.upload()
     #expect(report.sent == 4 && report.failed == 0, "\(report)")

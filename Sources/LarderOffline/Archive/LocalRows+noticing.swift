@@ -38,19 +38,22 @@ extension LocalRows {
     }
   }
 
-  /// Records a conflict after a look-up has shown that another client changed an entity. The conflict belongs to the
-  /// first later request that changes one of the properties that the other client has changed: it was created without
-  /// knowledge of this version, and must not be sent with its ETag.
+  /// Records a conflict after a look-up or a download has shown that another client changed an entity. The conflict
+  /// belongs to the first later request that changes one of the properties that the other client has changed: it was
+  /// created without knowledge of this version, and must not be sent with its ETag. A deletion conflicts with any change
+  /// that a download has shown, as it does if it is the first request of the entity.
   ///
   /// - Parameters:
-  ///   - request: the change that was looked up.
+  ///   - request: the change that was looked up, or with which the download has recorded the conflict.
   ///   - reference: the entity.
   ///   - old: the service's image of the entity as it was known before.
-  ///   - now: the image that the look-up returned.
+  ///   - now: the image that the look-up or the download returned.
   ///   - isLaterVersion: whether others have set the properties that the request itself sets. If not, the service may
   ///     have changed the form of these values.
+  ///   - isDownloaded: whether a download has shown the change.
   func notice(
-    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool
+    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool,
+    isDownloaded: Bool
   ) throws(StorageError) {
     var base = old
     if isLaterVersion {
@@ -58,11 +61,18 @@ extension LocalRows {
     }
     var changed = ConflictDecision.changed(from: base, to: now)
     if !changed.isEmpty, !isLaterVersion { changed.subtract(try columns(of: request, reference)) }
-    guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
-    for later in try queue.entries(of: reference.row) where later.id > request && later.state == .queued {
-      guard !later.request.makesEntity, try !columns(of: later.id, reference).isDisjoint(with: changed) else {
-        continue
+    guard !changed.isEmpty else { return }
+    let behind = try queue.entries(of: reference.row).filter { $0.id > request }
+    // The version may be the result of later requests of the same transaction.
+    for sent in behind where sent.state == .sent {
+      for effect in try queue.effects(of: sent.id) where effect.reference == reference {
+        changed.subtract(effect.cells.values.filter { now[$0.key] ?? .null == $0.value }.keys)
       }
+    }
+    guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
+    for later in behind where later.state == .queued {
+      let isOfSame = try !columns(of: later.id, reference).isDisjoint(with: changed)
+      guard !later.request.makesEntity, isOfSame || isDownloaded && later.request.operation == .delete else { continue }
       return try queue.set(failure: try conflict(of: later, base: base, theirs: now), of: later.id)
     }
   }

@@ -149,13 +149,12 @@ extension OfflineODataError {
   /// The URL contains neither credentials nor values of query options that may be data. The status is nil if no
   /// response was received.
   public var exchange: ErrorExchange? {
-    switch self {
-    // No request caused these. Their messages may quote a text of the caller's that looks like a request.
-    case .invalidInput, .clientInternalError: nil
-    // A case has room for a number and a message only, so the exchange is a part of the message.
-    case .preconditionFailed, .notFound, .notSupported, .communicationError, .serverSideError:
-      ErrorExchange(in: errorMessage)
+    // No request causes the others. Their messages may quote a text of the caller's that looks like a request.
+    guard category == .communicationError || category == .serverSideError || name == .unsupportedByService else {
+      return nil
     }
+    // A case has room for a number and a message only, so the exchange is a part of the message.
+    return ErrorExchange(in: errorMessage)
   }
 
   /// The category of all errors of the package.

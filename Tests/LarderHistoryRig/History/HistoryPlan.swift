@@ -24,7 +24,7 @@ package struct HistoryStep: Sendable, Hashable, CustomStringConvertible {
 package struct HistoryPlan: Sendable {
   package let seed: UInt64
   package let theme: HistoryTheme
-  package let kind: ModelKind
+  package var kind: ModelKind
   package let storeCount: Int
   package var steps: [HistoryStep]
 

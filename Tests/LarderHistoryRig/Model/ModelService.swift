@@ -95,8 +95,9 @@ package struct ModelService: Sendable {
     /// The entities that a deep insert made beside the first.
     package var children: [Name] = []
     package var condition: String?
-    /// What is left of an entity that the same change had made before, with the entities in it, as text.
-    package var remnant: String?
+    /// For a creation: what is left of each entity that the actor's changes had made before, with the entities in it, as
+    /// text.
+    package var left: [Name: String] = [:]
   }
 
   package static let root = "http://h/s/"
@@ -260,13 +261,17 @@ package struct ModelService: Sendable {
     _ kind: Effect.Kind, _ name: Name, isChange: Bool = true, overwritten: [String: Effect.Overwritten] = [:],
     children: [Name] = [], condition: String? = nil
   ) {
-    let earlier = kind == .create && mark != nil ? effects.first { $0.kind == .create && $0.mark == mark } : nil
-    let left = earlier.map { [$0.entity] + $0.children }?.compactMap { entities[$0]?.values.values.map(\.plainText) }
+    var left: [Name: String] = [:]
+    if kind == .create, mark != nil {
+      for earlier in effects where earlier.kind == .create && earlier.mark != nil && earlier.actor == actor {
+        let values = ([earlier.entity] + earlier.children).compactMap { entities[$0]?.values.values.map(\.plainText) }
+        left[earlier.entity] = values.flatMap(\.self).sorted().joined(separator: " ")
+      }
+    }
     effects.append(
       Effect(
         number: effects.count, actor: actor, mark: mark, kind: kind, entity: name, isChange: isChange,
-        overwritten: overwritten, children: children, condition: condition,
-        remnant: left?.flatMap(\.self).sorted().joined(separator: " ")))
+        overwritten: overwritten, children: children, condition: condition, left: left))
   }
 
   /// Who the request that is carried out writes for.

@@ -165,6 +165,7 @@ extension HistoryRun {
     let changed = effects.filter { $0.isChange && (isSeen || isDetectable($0, change)) }
     for (kind, all) in Dictionary(grouping: changed, by: \.kind)
     where all.count > 1 && (isSeen || !isMadeAgain(all, change)) && !isRepair(all, change) && !isHiddenLink(all, change)
+      && !isOfTwin(all, change)
     {
       find(
         .twice, item: itemOfRepetition(change),
@@ -196,14 +197,19 @@ extension HistoryRun {
     return change.texts.first.map(values.contains) ?? false && seen.writers.values.allSatisfy { $0 == change.store }
   }
 
-  /// Whether an update that sets a link alone was sent again, and nothing showed that others had set the link since.
+  /// Whether an update that sets a link alone was sent again, each time when nothing showed that others had set the link
+  /// since the time before.
   private func isHiddenLink(_ effects: [ModelService.Effect], _ change: Change) -> Bool {
-    guard change.isOfLinkAlone, !plan.kind.hasETags, effects.count == 2 else { return false }
-    let between = model.service.effects[effects[0].number..<effects[1].number].dropFirst().filter {
-      $0.entity == effects[0].entity
+    guard change.isOfLinkAlone, !plan.kind.hasETags else { return false }
+    return zip(effects, effects.dropFirst()).allSatisfy(isHiddenLink)
+  }
+
+  private func isHiddenLink(_ effect: ModelService.Effect, _ repetition: ModelService.Effect) -> Bool {
+    let between = model.service.effects[effect.number..<repetition.number].dropFirst().filter {
+      $0.entity == effect.entity
     }
     // Set back to what it was before, the link is as if nothing had been sent.
-    if effects[0].overwritten["Buyer"]?.value == effects[1].overwritten["Buyer"]?.value { return true }
+    if effect.overwritten["Buyer"]?.value == repetition.overwritten["Buyer"]?.value { return true }
     return !between.isEmpty
       && between.allSatisfy { $0.kind == .link || $0.kind == .unlink || Set($0.overwritten.keys) == ["Buyer"] }
   }
@@ -229,10 +235,45 @@ extension HistoryRun {
   /// Whether a look at the service could have shown that the change is done. An entity under a key of the service's is
   /// known by its texts alone: where others have replaced all of them, or deleted it, nobody can tell.
   private func isDetectable(_ effect: ModelService.Effect, _ change: Change) -> Bool {
-    guard effect.kind == .create, plan.kind.givesKeys, !change.texts.isEmpty, let remnant = effect.remnant else {
-      return true
+    let earlier = model.service.effects.prefix(effect.number).filter {
+      $0.kind == .create && $0.actor == effect.actor && $0.mark == effect.mark
     }
-    return change.texts.contains { remnant.uppercased().contains($0.prefix(6).uppercased()) }
+    guard effect.kind == .create, plan.kind.givesKeys, !change.texts.isEmpty, !earlier.isEmpty else { return true }
+    return earlier.contains { shows($0.entity, change, at: effect) }
+  }
+
+  /// Whether an entity that a creation has made still had one of its texts when a later one was carried out.
+  private func shows(_ made: ModelService.Name, _ change: Change, at later: ModelService.Effect) -> Bool {
+    let left = later.left[made]?.uppercased() ?? ""
+    return change.texts.contains { left.contains($0.prefix(6).uppercased()) }
+  }
+
+  /// Whether two equal creations were carried out together, both without a response, and each repetition came when the
+  /// service showed one of the entities at most: nothing says which of the two has made it.
+  private func isOfTwin(_ effects: [ModelService.Effect], _ change: Change) -> Bool {
+    guard let twin = change.twin.map({ changes[$0] }), plan.kind.givesKeys, effects.allSatisfy({ $0.kind == .create }),
+      [change, twin].allSatisfy({ !$0.faults.isEmpty && !hasPartFault($0) })
+    else { return false }
+    let made = model.service.effects.filter {
+      $0.kind == .create && $0.actor == change.store && ($0.mark == change.mark || $0.mark == twin.mark)
+    }
+    guard made.count > 2, made[0].mark != made[1].mark, made[1].number == made[0].number + 1 else { return false }
+    return made.indices.dropFirst(2).allSatisfy { place in
+      made[..<place].count { shows($0.entity, change, at: made[place]) } < 2
+        && !wereSeen(made[..<place].map(\.entity), change, before: made[place])
+    }
+  }
+
+  /// Whether a download has brought two of some entities with texts of a creation before an effect.
+  private func wereSeen(_ made: [ModelService.Name], _ change: Change, before effect: ModelService.Effect) -> Bool {
+    sightings.contains { sighting in
+      guard sighting.store == change.store, sighting.number <= effect.number else { return false }
+      let shown = made.filter { name in
+        let values = sighting.entities[name]?.values.values.map { $0.plainText.uppercased() } ?? []
+        return change.texts.contains { text in values.contains { $0.contains(text.prefix(6).uppercased()) } }
+      }
+      return shown.count > 1
+    }
   }
 
   /// Whether nothing at the service shows any more that a creation has been carried out: see ``isDetectable(_:_:)``.

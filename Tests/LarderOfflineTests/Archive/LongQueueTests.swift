@@ -73,4 +73,16 @@ struct LongQueueTests {
     #expect(!plans.contains { $0.hasPrefix("SCAN larder_request") }, "\(plans)")
     #expect(plans.contains { $0.contains("larder_request_member") }, "\(plans)")
   }
+
+  @Test("Whether a change names a row is found without reading the others")
+  func named() async throws {
+    let rig = try await UploadRig()
+    let plans = try await rig.open.read { snapshot in
+      try snapshot.connection.rows("EXPLAIN QUERY PLAN \(Connection.keepingNamed)", .integer(1)) {
+        (row) throws(StorageError) in try row.text(3)
+      }
+    }
+    #expect(!plans.contains { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }, "\(plans)")
+    #expect(plans.contains { $0.hasPrefix("SEARCH n USING PRIMARY KEY (row=?") }, "\(plans)")
+  }
 }

@@ -120,8 +120,26 @@ struct ErrorExchangeTests {
   @Test("A text of the caller's that looks like a request is no exchange", arguments: OfflineODataErrorName.allCases)
   func callerText(name: OfflineODataErrorName) {
     let error = OfflineODataError(name, "'read (GET http://other/): HTTP 404: not there'")
-    let names: [OfflineODataError.Category] = [.invalidInput, .clientInternalError]
-    #expect((error.exchange == nil) == names.contains(error.category), "\(error)")
+    let isOfRequest =
+      [.communicationError, .serverSideError].contains(error.category) || name == .unsupportedByService
+    #expect((error.exchange != nil) == isOfRequest, "\(error)")
+  }
+
+  @Test("A name of a defining query that looks like a request is no exchange")
+  func definingQuery() async throws {
+    let rig = try await UploadRig()
+    let error = try await #require(throws: OfflineODataError.self) {
+      try await rig.store.download(["read (GET http://other/): HTTP 404: not there"])
+    }
+    #expect(error.name == .definingQueryNotFound && error.exchange == nil, "\(error)")
+  }
+
+  @Test("What the service does not support is named with its request")
+  func unsupported() {
+    let error = OfflineODataError(
+      below: ODataServiceError(.notSupported("batches"), operation: "batch", method: .post, url: "http://h/s/$batch"))
+    #expect(error.name == .unsupportedByService)
+    #expect(error.exchange == ErrorExchange(method: "POST", url: "http://h/s/$batch", status: nil), "\(error)")
   }
 
   @Test("A query whose literal looks like a request fails without an exchange")

@@ -15,7 +15,7 @@ struct DeepInsertKeptTests {
     let folder: TemporaryFolder
     let store: OfflineODataProvider
 
-    init(_ ways: DeepService.Ways) async throws {
+    init(_ ways: DeepService.Ways, queries: [OfflineODataDefiningQuery] = []) async throws {
       service = DeepService(ways)
       service.change { state in
         state.sets["Tags"] = [1: ["ID": "1"], 2: ["ID": "2"]]
@@ -27,6 +27,7 @@ struct DeepInsertKeptTests {
       for set in ["Orders", "Items", "Notes", "Tags"] {
         try await store.add(OfflineODataDefiningQuery(set.lowercased(), set))
       }
+      for query in queries { try await store.add(query) }
       try await store.open()
     }
 
@@ -157,9 +158,11 @@ struct DeepInsertKeptTests {
     #expect(try await rig.read("Items(\(before[0].key))")["ID"]?.text == "101")
   }
 
-  @Test("What another client deleted before its key was known goes with the next download", arguments: [true, false])
-  func deletedMeanwhile(expands: Bool) async throws {
-    let rig = try await Rig(Ways(answer: .nothing, expands: expands))
+  @Test(
+    "What another client deleted before its key was known goes with the next download", arguments: [true, false],
+    [true, false])
+  func deletedMeanwhile(expands: Bool, tracksChanges: Bool) async throws {
+    let rig = try await Rig(Ways(answer: .nothing, expands: expands, tracksChanges: tracksChanges))
     _ = try await rig.store.create(Self.order, in: "Orders")
     rig.service.change { $0.losesNext = true }
     await #expect(throws: OfflineODataError.self) { try await rig.upload() }
@@ -173,6 +176,65 @@ struct DeepInsertKeptTests {
     #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101])
     let notes = try await rig.rows("Notes", "Item_ID")
     #expect(notes.map(\.key) == [102, 103], "\(notes)")
+  }
+
+  @Test(
+    "What another client deleted before its key was known, and what has pending changes, fails with the next upload",
+    arguments: [true, false], [true, false])
+  func changedAndDeletedMeanwhile(isDeletion: Bool, tracksChanges: Bool) async throws {
+    let rig = try await Rig(Ways(expands: false, navigates: false, tracksChanges: tracksChanges))
+    _ = try await rig.store.create(Self.order, in: "Orders")
+    _ = try await rig.upload()
+    let key = try await rig.rows("Items", "Order_ID")[1].key
+    if isDeletion {
+      try await rig.store.delete("Items(\(key))")
+    } else {
+      try await rig.store.update("Items(\(key))", to: Self.entity("Text", "three"))
+    }
+    #expect(try await rig.upload().left == 1)
+    rig.service.change { state in
+      state.sets["Items"]?[104] = nil
+      state.sets["Notes"]?[105] = nil
+    }
+    try await rig.store.download()
+    let report = try await rig.upload()
+    #expect([report.sent, report.failed, report.left] == [0, 1, 0], "\(report)")
+    let failure = try #require(try await rig.read("ErrorArchive")["value"]?.items?.first)
+    #expect(failure["Message"]?.string?.contains("the service no longer has the entity") == true, "\(failure)")
+    #expect(rig.service.now.requests.allSatisfy { $0.hasPrefix("GET ") || $0.hasPrefix("POST Orders") })
+    let request = try #require(failure["RequestID"]?.text.flatMap { Int64($0) })
+    #expect(try await rig.store.retry(request) == 1)
+    #expect(try await rig.upload().failed == 1)
+    try await rig.store.discard(request)
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.key) == [102, 103])
+    #expect(try await rig.store.hasPendingChanges() == false)
+  }
+
+  @Test(
+    "What a query does not contain stays until another query brings it, though it contains what was made with it",
+    arguments: [true, false])
+  func besideFiltered(isChanged: Bool) async throws {
+    let query = OfflineODataDefiningQuery("mine", "Items?$filter=Text eq 'one'")
+    let rig = try await Rig(Ways(expandsFirst: true, navigates: false), queries: [query])
+    let notes = Self.made("Notes", [Self.entity("Text", "a")])
+    let items = [Self.entity("Text", "one"), Self.entity("Text", "two", [notes])]
+    _ = try await rig.store.create(Self.entity("Name", "deep", [Self.made("Items", items)]), in: "Orders")
+    #expect(try await rig.upload().sent == 1)
+    let key = try await rig.rows("Items", "Order_ID")[1].key
+    if isChanged { try await rig.store.update("Items(\(key))", to: Self.entity("Text", "two again")) }
+    try await rig.store.download(["mine"])
+    let kept = try await rig.rows("Items", "Order_ID")
+    #expect(kept.map(\.key) == [101, key], "\(kept)")
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.foreign) == [key])
+    let early = try await rig.upload()
+    #expect([early.sent, early.failed, early.left] == [0, 0, isChanged ? 1 : 0], "\(early)")
+    try await rig.store.download()
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 102])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.foreign) == [102])
+    #expect(try await rig.read("Items(\(key))")["ID"]?.text == "102")
+    #expect(try await rig.upload().sent == (isChanged ? 1 : 0))
+    #expect(rig.service.now.sets["Items"]?[102]?["Text"] == (isChanged ? "\"two again\"" : "\"two\""))
   }
 
   @Test("What is bound in a deep insert stays bound", arguments: [true, false])

@@ -13,6 +13,8 @@ final class DeepService: HTTPTransport {
     var answer = Answer.parent
     /// Knows `$expand`.
     var expands = true
+    /// Expands the first entity alone.
+    var expandsFirst = false
     /// Knows `Orders(1)/Items`.
     var navigates = true
     /// Keeps texts in capitals.
@@ -25,8 +27,9 @@ final class DeepService: HTTPTransport {
     enum Answer: String, Sendable { case whole, parent, nothing }
 
     var testDescription: String {
-      "\(isV2 ? "V2" : "V4") \(answer)" + (expands ? "" : " no $expand") + (navigates ? "" : " no navigation")
-        + (capitalizes ? " capitals" : "") + (isElsewhere ? " elsewhere" : "") + (tracksChanges ? " delta" : "")
+      "\(isV2 ? "V2" : "V4") \(answer)" + (expands ? "" : " no $expand") + (expandsFirst ? " first" : "")
+        + (navigates ? "" : " no navigation") + (capitalizes ? " capitals" : "") + (isElsewhere ? " elsewhere" : "")
+        + (tracksChanges ? " delta" : "")
     }
   }
 
@@ -169,7 +172,8 @@ extension DeepService.State {
     let uri = "http://h/s/\(set)(\(key))"
     if ways.isV2 { parts.insert("\"__metadata\":{\"id\":\"\(uri)\",\"uri\":\"\(uri)\"}", at: 0) }
     if depth > 0, let inner = Self.inner[set] {
-      let all = children(inner.set, inner.key, key).map { entity(inner.set, $0, depth: depth - 1) }
+      let all = children(inner.set, inner.key, key).prefix(ways.expandsFirst ? 1 : .max)
+        .map { entity(inner.set, $0, depth: depth - 1) }
         .joined(separator: ",")
       parts.append("\"\(inner.name)\":" + (ways.isV2 ? "{\"results\":[\(all)]}" : "[\(all)]"))
     }

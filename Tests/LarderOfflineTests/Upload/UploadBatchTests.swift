@@ -128,6 +128,24 @@ struct UploadBatchTests {
     #expect(rig.service.log == ["POST Orders(1000)", "POST Orders(1001)"])
   }
 
+  @Test(
+    "A creation that a failed change set reports as done, with nothing but a key, is not an entity that another client has made",
+    arguments: [false, true], [false, true])
+  func keyAloneInResponse(isV2: Bool, isDone: Bool) async throws {
+    let shape: @Sendable ([String]) -> [String] = { parts in
+      parts.map { isDone ? $0 : $0.replacing("1000", with: "2000") }
+    }
+    let rig = try await UploadRig(
+      .init(isV2: isV2, rollsBack: !isDone, answersEach: true, isPartial: true, shapesParts: shape))
+    rig.service.change { $0.sets["Orders"]?[2000] = .init(values: ["ID": "2000", "Name": "\"theirs\"", "Total": "1"]) }
+    let first = try await rig.create("Orders", key: -1, ["Name": .string("mine")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")], unit: first.id)
+    let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
+    #expect(report.sent == (isDone ? 1 : 0) && report.failed == (isDone ? 1 : 2), "\(report)")
+    #expect(try await rig.queue == (isDone ? ["2|2"] : ["1|2", "2|2"]))
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID >= 1000") == (isDone ? ["1000|mine"] : []))
+  }
+
   @Test("A change set of which all is done and one answer is missing is done, once", arguments: [false, true])
   func wholeChangeSet(isV2: Bool) async throws {
     let shape: @Sendable ([String]) -> [String] = { parts in

@@ -221,6 +221,26 @@ struct UploadDoubtTests {
     #expect(rig.service.log == ["POST Items(1000)"])
   }
 
+  @Test(
+    "A creation of a foreign key alone does not take a row that another client may have created",
+    arguments: [true, false], [true, false])
+  func foreignKeyOfAnother(isTheirs: Bool, hasText: Bool) async throws {
+    let rig = try await UploadRig()
+    var properties = [ODataProperty("Order_ID", .int32(1))]
+    if hasText { properties.append(ODataProperty("Text", .string(""))) }
+    try await rig.store.create(ODataEntity(properties: properties), in: "Items")
+    try await lose(rig)
+    // The creation has not arrived.
+    rig.service.change { state in
+      let theirs = state.sets["Items"]?.removeValue(forKey: 1000)
+      if isTheirs { state.sets["Items"]?[900] = theirs.map { .init(values: $0.values.merging(["ID": "900"]) { $1 }) } }
+    }
+    let report = try await rig.store.upload()
+    #expect([report.sent, report.failed, report.left] == (isTheirs ? [0, 1, 0] : [1, 0, 0]), "\(report)")
+    #expect(try await failures(rig) == (isTheirs ? [.unknownOutcome] : []))
+    #expect(rig.service.log == (isTheirs ? ["POST Items(1000)"] : ["POST Items(1000)", "POST Items(1001)"]))
+  }
+
   @Test("Of two creations that differ in their foreign key alone, the one that has arrived is recognized in a download")
   func otherForeignKey() async throws {
     let rig = try await UploadRig()

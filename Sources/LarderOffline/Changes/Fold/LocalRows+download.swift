@@ -53,8 +53,7 @@ extension LocalRows {
       case .matched(let image)?:
         old = image
         serverImage = image
-      // Rows that a delta does not mention are unchanged.
-      case .missing?, .orphaned?, .unknown?: serverImage = try keptBase(reference.row) ?? nil
+      case .unknown?: serverImage = try keptBase(reference.row) ?? nil
       case nil: serverImage = try shown(reference, old, pending)
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
@@ -77,16 +76,10 @@ extension LocalRows {
     let bases = try keptBases()
     let pending = Set(bases.map(\.reference))
     for (reference, old) in bases {
-      let keyless = keyless[reference]
-      // A row whose container is missing goes with it, whichever tables were read.
-      let isOrphaned = if case .orphaned? = keyless { true } else { false }
-      guard let table = plan.table(reference.table), let bit = bits[table.number] ?? (isOrphaned ? 0 : nil) else {
-        continue
-      }
-      if let keyless {
-        var old = old
-        if keyless.image == nil { old?.isKeyless = false }
-        if try rebase(reference, from: old, to: keyless.image) { conflicts.append(reference) }
+      guard let table = plan.table(reference.table), let bit = bits[table.number] else { continue }
+      if let keyless = keyless[reference] {
+        let serverImage = if case .matched(let image) = keyless { image } else { old }
+        if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
         continue
       }
       let mask = Int64(1) << bit

@@ -19,20 +19,9 @@ extension LocalRows {
   enum Keyless {
     /// It contains the row: the server's version.
     case matched(EntityCells)
-    /// It contains other rows of the same container, but not this one.
-    case missing
-    /// The container is missing.
-    case orphaned
-    /// It is inconclusive: the base that is stored.
-    case unknown(EntityCells)
-
-    /// The new base of the row; nil if the row does not exist.
-    var image: EntityCells? {
-      switch self {
-      case .matched(let cells), .unknown(let cells): cells
-      case .missing, .orphaned: nil
-      }
-    }
+    /// It does not contain the row. Another query may contain it, so only a download of all queries shows that the row
+    /// is missing (``UploadedRows/settle(_:_:)``).
+    case unknown
   }
 
   /// Finds the rows of downloads that are keyless rows, and gives them the identities of these.
@@ -43,20 +32,14 @@ extension LocalRows {
     }
     guard isAny == true else { return matched }
     // Containers were created before contained rows, so that their foreign keys are the service's by then.
-    var missing: [Row] = []
     while let (table, group) = try keylessGroup(but: Set(matched.keys)) {
       let candidates = try newcomers(table, beside: group)
       let matches = KeylessMatch.matches(of: group.map(\.cells), in: candidates.map(\.cells), table, plan)
-      let isOrphaned = missing.contains { isContainer($0, of: group, table) }
-      let isRead = isOrphaned || !candidates.isEmpty ? true : try isDownloaded(table, beside: group)
       for (place, row) in group.enumerated() {
         if let match = matches[place] {
           matched[row.reference] = .matched(try adopt(candidates[match], as: row, table))
-        } else if isRead {
-          matched[row.reference] = isOrphaned ? .orphaned : .missing
-          missing.append(row)
         } else {
-          matched[row.reference] = .unknown(row.cells)
+          matched[row.reference] = .unknown
         }
       }
     }
@@ -105,34 +88,6 @@ extension LocalRows {
       if let cells = try effective(reference) { rows.append((reference, cells)) }
     }
     return rows
-  }
-
-  /// Whether a row, whose key is a local one, contains a group of rows or is the target of their foreign keys.
-  private func isContainer(_ row: Row, of group: [Row], _ table: EntityTable) -> Bool {
-    guard let first = group.first, let other = plan.table(row.reference.table) else { return false }
-    if table.isContained, first.cells[.parent] == .integer(row.reference.row) { return true }
-    return plan.foreignKeys(of: table, to: other).contains { foreign, key in
-      first.cells[foreign].map { $0 != .null && $0 == row.cells[key] } ?? false
-    }
-  }
-
-  /// Whether a download has stored rows that belong to the same entities as the group, such as those that were created
-  /// together with it and whose keys the service has told.
-  private func isDownloaded(_ table: EntityTable, beside group: [Row]) throws(StorageError) -> Bool {
-    let ties = plan.ties(of: table)
-    guard let first = group.first, !state.tables[table.number].hasPrefix("("),
-      ties.contains(where: { first.cells[$0] ?? .null != .null })
-    else { return false }
-    let conditions = ties.indices.map { "AND \(TableDDL.quoted(ties[$0])) IS ?\($0 + 1)" }
-    let sql = """
-      SELECT 1 FROM \(state.tables[table.number]) WHERE "@queries" <> 0 \(conditions.joined(separator: " ")) LIMIT 1
-      """
-    var isDownloaded = false
-    try connection.forEachRow(sql, ties.map { first.cells[$0] ?? .null }) { (_) throws(StorageError) in
-      isDownloaded = true
-      return false
-    }
-    return isDownloaded
   }
 
   /// Gives the server's row the identity of the row that was created here. Returns the server's version.

@@ -278,7 +278,7 @@ struct LocalRows {
     let old = try effective(reference)
     let flags = try pendingState(of: reference.row)
     guard flags != 0 else {
-      if base?.isKeyless != true {
+      if base.map({ !$0.isKeyless || $0.isGone }) ?? true {
         try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
       }
       var image = PendingFold.row(base, [])

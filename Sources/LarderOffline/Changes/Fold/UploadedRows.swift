@@ -74,15 +74,20 @@ struct UploadedRows {
   }
 
   /// Removes created entities that no query has returned. Those with pending changes are examined after a later
-  /// download.
+  /// download, except keyless ones: their changes wait for a key that no download tells, so the next upload puts them
+  /// into the error archive.
   ///
   /// - Parameter rows: the rows that were created or moved before a successful download of all queries.
   static func settle(_ rows: [RowReference], _ local: inout LocalRows) throws(StorageError) {
     for reference in rows {
-      if let row = try local.effective(reference), row.integer(.queries) ?? 0 == 0,
-        (row.integer(.state) ?? 0) & LocalState.made != 0
-      {
-        guard row.integer(.state) == LocalState.made, try local.keptBase(reference.row) == nil else { continue }
+      let row = try local.effective(reference)
+      let base = try local.keptBase(reference.row)
+      let isPending = row?.integer(.state) != LocalState.made
+      if base??.isKeyless == true {
+        try local.setBase(reference, to: nil)
+        if !isPending { try local.forget(reference) }
+      } else if let row, row.integer(.queries) ?? 0 == 0, (row.integer(.state) ?? 0) & LocalState.made != 0 {
+        guard !isPending, base == nil else { continue }
         try local.setBase(reference, to: nil)
         try local.forget(reference)
       }

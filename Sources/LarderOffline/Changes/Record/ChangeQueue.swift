@@ -116,9 +116,13 @@ struct ChangeQueue {
   /// escaped.
   static let isKeyless = "instr(cells, '\"@keyless\":1') > 0"
 
+  /// A condition for bases that are ``EntityCells/isGone``.
+  private static let isGone = "instr(cells, '\"@gone\":1') > 0"
+
   /// The requests that name a row whose key the service has assigned and that is not known yet.
   func keyless() throws(StorageError) -> [Int64] {
-    let rows = try connection.integers("SELECT row FROM larder_base WHERE \(Self.isKeyless)")
+    let rows = try connection.integers(
+      "SELECT row FROM larder_base WHERE \(Self.isKeyless) AND NOT \(Self.isGone)")
     var requests: [Int64] = []
     for row in rows {
       requests += try connection.integers(

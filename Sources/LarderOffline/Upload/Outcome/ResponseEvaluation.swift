@@ -282,7 +282,9 @@ struct ResponseEvaluation: Sendable {
 
   /// Applies the conflict policy to a conflict that a look-up found. Other results are unchanged.
   func applyingPolicy(_ outcome: RequestOutcome, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestOutcome {
-    if case .done(let serverResponse) = outcome { return .done(await whole(serverResponse, entry.request)) }
+    if case .done(let serverResponse) = outcome {
+      return .done(await whole(await withSource(serverResponse, entry.request), entry.request))
+    }
     guard case .archived(let failure, let theirs) = outcome, failure.kind == .conflict else { return outcome }
     let condition = entry.attempt.flatMap(UploadAttempt.init(json:))?.ifMatch
     // A transaction is sent again, and decided as a whole: its condition prevents it from taking effect. This does not
@@ -290,6 +292,16 @@ struct ResponseEvaluation: Sendable {
     if !isAlone, failure.mayHaveTakenEffect != true, condition != nil, condition != "*" { return .queued }
     return try await ConflictResolution(journal: journal).outcome(
       of: entry, condition: condition, theirs: theirs, failure: failure)
+  }
+
+  /// The source of a link, whose ETag later changes need: the look-up of a link reads only its target. An unchanged
+  /// response if there is no link, or if the source cannot be read now.
+  private func withSource(_ serverResponse: ServerResponse, _ request: QueuedRequest) async -> ServerResponse {
+    guard request.linkName != nil, request.baseETag != nil, serverResponse.etag == nil,
+      let path = try? await path(serverResponse, request),
+      let source = await DeepInsertReading(store: store).response(at: path, nil)
+    else { return serverResponse }
+    return source
   }
 
   /// The results of a transaction that failed because of a condition; nil for other responses.
@@ -349,13 +361,16 @@ struct ResponseEvaluation: Sendable {
   }
 
   /// Whether the service has the entity that a response in a failed change set reports as created: under the key in the
-  /// response, with the values in it. The service may have changed those that were sent.
+  /// response, with the values in it. The service may have changed those that were sent. A response without values says
+  /// nothing of the entity, so the values that were sent are compared.
   private func hasCreated(_ serverResponse: ServerResponse, _ member: PreparedRequest) async throws -> Bool {
     let request = member.entry.request
     guard request.makesEntity, let path = try await path(serverResponse, request),
       let received = try await EntityLookup(store: store).entity(path).response?.entity
     else { return false }
-    if let created = serverResponse.entity {
+    let keys = request.entity.flatMap { store.replica.plan.table($0.table) }?.type.key.map(\.name) ?? []
+    let values = serverResponse.entity?.properties.filter { $0.value != .null && !keys.contains($0.name) } ?? []
+    if let created = serverResponse.entity, !values.isEmpty {
       return created.properties.allSatisfy { property in
         received[property.name].map { SentContent.equal(property.value, $0) } ?? (property.value == .null)
       }

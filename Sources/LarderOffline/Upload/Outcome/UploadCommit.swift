@@ -135,8 +135,13 @@ struct UploadCommit: Sendable {
     }
     let cells = serverResponse.cells(in: table, rows.plan)
     guard isQueued else { return try rows.setBase(entity, to: cells) }
-    if serverResponse.isLookedUp, !entry.request.makesEntity, let base = try rows.base(of: entity) {
-      try noteConflict(entry, base, serverResponse, rows)
+    // A download may have replaced the base by another client's version, and recorded both with this request. The later
+    // changes do not know that version either.
+    let noticed = try rows.queue.entry(entry.id)?.failure.flatMap { $0.kind == .conflict ? $0 : nil }
+    if noticed != nil || serverResponse.isLookedUp, !entry.request.makesEntity,
+      let base = try noticed?.base ?? rows.base(of: entity)
+    {
+      try noteConflict(entry, base, serverResponse, rows, theirs: noticed?.theirs)
     }
     let children = try self.children(entry.request, serverResponse, rows.plan)
     // Containers come before contained entities: a download may have stored these under another row.
@@ -150,19 +155,31 @@ struct UploadCommit: Sendable {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity are sent with the ETag that this one has produced, so the queue never conflicts with
-    // itself.
-    try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
+    // itself. Behind a link whose source could not be read, they keep the ETag that they are based on: without it they
+    // would overwrite what another client has written.
+    let isUnread = entry.request.linkName != nil && entry.request.baseETag != nil && cells == nil
+    if !isUnread {
+      try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
+    }
     try rebaseStream(entry.request, entity, cells, &rows)
   }
 
-  /// Records conflicts of later changes of an entity with the version that a look-up has read.
+  /// Records conflicts of later changes of an entity with the version that a look-up or a download has read.
+  ///
+  /// - Parameter theirs: the version that a download has stored; nil for none.
   private func noteConflict(
-    _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows
+    _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows,
+    theirs: EntityCells? = nil
   ) throws(StorageError) {
-    guard let entity = entry.request.entity, let table = rows.plan.table(entity.table),
-      let cells = serverResponse.cells(in: table, rows.plan)
-    else { return }
-    try rows.notice(behind: entry.id, entity, from: base, to: cells, isLaterVersion: serverResponse.isLaterVersion)
+    guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else { return }
+    var now = theirs ?? EntityCells()
+    // A stored version lacks its NULLs.
+    if theirs != nil { for name in base.values.keys where now[name] == nil { now[name] = .null } }
+    if let cells = serverResponse.cells(in: table, rows.plan) { now.merge(cells) }
+    guard !now.isEmpty else { return }
+    try rows.notice(
+      behind: entry.id, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion,
+      isDownloaded: theirs != nil)
   }
 
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media

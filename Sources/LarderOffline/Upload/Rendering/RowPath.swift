@@ -20,7 +20,8 @@ struct RowPath {
 
   /// The location of an entity at the service.
   ///
-  /// Throws `RenderingError` for an entity that is no longer in the store.
+  /// Throws `RenderingError` for an entity that is no longer in the store, and for a created entity that the service no
+  /// longer has or that no query contains, and whose key is therefore unknown.
   func location(of row: RowReference) throws -> RowLocation { try location(of: row, depth: 0) }
 
   private func location(of row: RowReference, depth: Int) throws -> RowLocation {
@@ -91,7 +92,15 @@ struct RowPath {
     let base = try snapshot.connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row.row)) {
       (row) throws(StorageError) in try row.textOrNil(0)
     }
-    if let base { return base.flatMap(EntityCells.init(json:)).flatMap { $0.isKeyless ? nil : $0 } }
+    if let base {
+      guard let cells = base.flatMap(EntityCells.init(json:)), cells.isKeyless else {
+        return base.flatMap(EntityCells.init(json:))
+      }
+      guard cells.isGone else { return nil }
+      throw RenderingError.unfitting(
+        "the key of an entity of \(row.table) that was created here is not known: the service no longer has the entity, "
+          + "or no defining query contains it")
+    }
     var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
     if table.isContained { columns.append(SystemColumn.parent.rawValue) }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")

@@ -85,7 +85,7 @@ extension RequestResolver {
     case unknown
     case none
     case one(ODataEntity)
-    /// There are several, or one that agrees partially.
+    /// There are several, or one that agrees partially, or no value that was sent identifies one.
     case unclear
 
     var isOne: Bool { if case .one = self { true } else { false } }
@@ -103,14 +103,16 @@ extension RequestResolver {
     guard let all = try await entities(uncertain, filter, limit: 500),
       let same = try await unknownToStore(all.filter(isAsSent), uncertain)
     else { return .unknown }
+    let own = ownValues(latest, uncertain)
     if !same.isEmpty {
+      // Any client may have created an entity with a foreign key alone.
+      guard own.properties.contains(where: { SentContent.canBeRare($0.value.value) }) else { return .unclear }
       // There are several identical entities, and not more than were sent: it does not matter which one belongs to
       // which creation.
       let alike = others.filter { $0.properties == body.properties }.count
       guard same.count <= alike + 1 else { return .unclear }
       if let place = store.claim(same.map(\.key), for: uncertain.entry.id) { return .one(same[place].entity) }
     }
-    let own = ownValues(latest, uncertain)
     for filter in try await LookupFilter.loose(own, rare: rareValues(own, uncertain), version: version) {
       guard let all = try await entities(uncertain, filter, limit: 1000) else { continue }
       let agreeing = all.filter { !SentContent.agreement(own, $0).isEmpty }

@@ -138,6 +138,7 @@ struct UploadRun: Sendable {
     // If a transaction is split, each request needs the keys that the service assigned to the earlier ones.
     while unitOutcome == nil || unitOutcome == .done {
       try Task.checkCancellation()
+      try await resolveNoticedConflicts([id], &step.counts)
       let prepared = try await journal.prepare([id], asOne: false)
       step.counts.failed += prepared.failed
       guard let unit = prepared.units.first, let member = unit.members.first else {
@@ -169,7 +170,7 @@ struct UploadRun: Sendable {
   // MARK: Conflicts
 
   /// Resolves conflicts that a download has found and the service would not detect, because the requests carry no ETag.
-  /// This is done before anything is sent.
+  /// This is done before anything is sent, and again before each send: an earlier change may have passed a conflict on.
   func resolveNoticedConflicts(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
     for (id, entries) in try await journal.conflicts(in: ids) {
       try Task.checkCancellation()

@@ -1,0 +1,126 @@
+import LarderHTTP
+import LarderOData
+import Testing
+
+@testable import LarderHistoryRig
+
+/// What counts as done twice, and what a store could not know.
+@Suite("The oracle of histories", .timeLimit(.minutes(1)))
+struct OracleTests {
+  /// A history in which requests are sent by hand.
+  private struct Hand {
+    let run: HistoryRun
+
+    init(_ kind: ModelKind) throws {
+      var plan = HistoryPlan(seed: 1, theme: .everything)
+      plan.kind = kind
+      plan.steps = []
+      run = try HistoryRun(plan)
+    }
+
+    /// A change of store A whose response was lost, and that an upload has settled at last.
+    func add(_ operation: Change.Operation, _ edit: (inout Change) -> Void) {
+      var change = Change(number: run.changes.count, store: "A", operation: operation, set: "Orders")
+      (change.fate, change.faults) = (.sent, [.responseLost])
+      edit(&change)
+      run.changes.append(change)
+    }
+
+    func send(_ actor: String, _ method: String, _ path: String, _ body: String, mark: Int? = nil) {
+      run.model.change { service in
+        var request = ModelRequest(method, path, body: Array(body.utf8))
+        if let mark { request.fields["Mark"] = "m\(mark)" }
+        let response = service.respond(to: request, from: actor)
+        #expect(!response.isError, "\(response)")
+      }
+    }
+
+    /// What a download of store A has brought.
+    func download() {
+      let service = run.model.service
+      run.sightings.append(Sighting(store: "A", number: service.effects.count, entities: service.entities))
+    }
+
+    /// Whether a change is judged as done twice.
+    var isTwice: Bool {
+      run.judgeEffects()
+      return run.findings.contains { $0.rule == .twice }
+    }
+  }
+
+  @Test(
+    "An update of a link alone may be sent again each time that another client has set the link, and nothing else shows",
+    arguments: [[1, 3], [1, 3, 1]], [nil, 0, 1])
+  func link(others: [Int], shown: Int?) throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.hasETags) = (true, false)
+    let hand = try Hand(kind)
+    hand.add(.update) { change in
+      change.target = .there(.init("Orders", "2"))
+      (change.isOfLinkAlone, change.seen) = (true, ["Buyer": ""])
+    }
+    for (place, buyer) in others.enumerated() {
+      hand.send("A", "PATCH", "Orders(2)", "{\"Buyer@odata.bind\":\"Buyers(2)\"}", mark: 0)
+      hand.send("other", "PUT", "Orders(2)/Buyer/$ref", "{\"@odata.id\":\"Buyers(\(buyer))\"}")
+      // A change of a property shows at once that the entity is another's.
+      if place == shown { hand.send("other", "PATCH", "Orders(2)", "{\"Note\":\"theirs\"}") }
+    }
+    hand.send("A", "PATCH", "Orders(2)", "{\"Buyer@odata.bind\":\"Buyers(2)\"}", mark: 0)
+    #expect(hand.isTwice == (shown != nil))
+  }
+
+  /// What another client, or the store, does before the last repetition of one of two equal creations.
+  enum Twist: String, Sendable, CaseIterable {
+    case none
+    /// The first repetition, which other clients have not changed, shows.
+    case shows
+    /// A download has brought both.
+    case seen
+    /// The response to the other creation came.
+    case told
+    /// They were sent apart.
+    case apart
+  }
+
+  @Test(
+    "Of two equal creations that were lost together, one may be sent again while one at most shows",
+    arguments: Twist.allCases)
+  func twins(twist: Twist) throws {
+    let hand = try Hand(ModelKind())
+    for number in 0..<2 {
+      hand.add(.create) { change in
+        (change.twin, change.texts) = (1 - number, ["m8eutfcj"])
+        if twist == .told, number == 0 { change.faults = [] }
+      }
+    }
+    let body = "{\"Name\":\"m8eutfcj\",\"Stock\":1}"
+    hand.send("A", "POST", "Orders", body, mark: 0)
+    if twist == .apart { hand.send("other", "PATCH", "Orders(1)", "{\"Note\":\"theirs\"}") }
+    hand.send("A", "POST", "Orders", body, mark: 1)
+    if twist == .seen { hand.download() }
+    hand.send("other", "PATCH", "Orders(1001)", "{\"Name\":\"theirs\"}")
+    hand.send("A", "POST", "Orders", body, mark: 1)
+    if twist != .shows { hand.send("other", "PATCH", "Orders(1003)", "{\"Name\":\"theirs too\"}") }
+    hand.send("A", "POST", "Orders", body, mark: 1)
+    #expect(hand.isTwice == (twist != .none))
+  }
+
+  @Test("A creation is done twice if a later one of its entities shows, though the first does not")
+  func laterShows() throws {
+    let hand = try Hand(ModelKind())
+    hand.add(.create) { $0.texts = ["m0text"] }
+    for key in 1001...1003 {
+      hand.send("A", "POST", "Orders", "{\"Name\":\"m0text\"}", mark: 0)
+      if key == 1001 { hand.send("other", "PATCH", "Orders(1001)", "{\"Name\":\"theirs\"}") }
+    }
+    #expect(hand.isTwice)
+  }
+
+  @Test(
+    "Histories whose finding was mended, or was none, find nothing", arguments: [54_000_001, 54_000_053, 54_000_527])
+  func seeds(seed: UInt64) async throws {
+    let run = try HistoryRun(HistoryPlan(seed: seed))
+    let findings = await run.carryOut()
+    #expect(findings.isEmpty, "\(run.trace)")
+  }
+}
