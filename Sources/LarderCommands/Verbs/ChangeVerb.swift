@@ -20,5 +20,6 @@ extension CommandSyntax {
 }
 
 extension OperandSyntax {
-  static let changesFile = OperandSyntax("FILE", .one, .file, "the changes, - for standard input")
+  static let changesFile = OperandSyntax(
+    "FILE", count: .one, value: .file, summary: "the changes, - for standard input")
 }

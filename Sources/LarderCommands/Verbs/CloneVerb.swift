@@ -44,7 +44,8 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  static let clonedService = OperandSyntax("SERVICE", .one, .text, "the service's root, an http or https URL")
+  static let clonedService = OperandSyntax(
+    "SERVICE", count: .one, value: .text, summary: "the service's root, an http or https URL")
   static let cloneFolder = OperandSyntax(
-    "DIR", .optional, .directory, "the folder of the copy (default: the service's name)")
+    "DIR", count: .optional, value: .directory, summary: "the folder of the copy (default: the service's name)")
 }

@@ -85,7 +85,9 @@ extension OptionSyntax {
 
 extension OperandSyntax {
   static let collection = OperandSyntax(
-    "SET", .one, .text, "the entity set or navigation property to create the entity in")
-  static let changedPath = OperandSyntax("PATH", .one, .text, "the entity, such as 'Products(1)'")
-  static let entityJSON = OperandSyntax("JSON", .optional, .text, "the properties; @FILE, or - for standard input")
+    "SET", count: .one, value: .text, summary: "the entity set or navigation property to create the entity in")
+  static let changedPath = OperandSyntax(
+    "PATH", count: .one, value: .text, summary: "the entity, such as 'Products(1)'")
+  static let entityJSON = OperandSyntax(
+    "JSON", count: .optional, value: .text, summary: "the properties; @FILE, or - for standard input")
 }

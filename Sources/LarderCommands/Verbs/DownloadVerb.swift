@@ -27,5 +27,5 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  static let queryNames = OperandSyntax("NAME", .many, .text, "the defining queries to download")
+  static let queryNames = OperandSyntax("NAME", count: .many, value: .text, summary: "the defining queries to download")
 }

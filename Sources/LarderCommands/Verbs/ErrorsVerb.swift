@@ -71,7 +71,10 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  static let requestID = OperandSyntax("ID", .one, .text, "the change's number, as errors list shows it")
-  static let requestIDs = OperandSyntax("ID", .many, .text, "the changes' numbers, as errors list shows them")
-  static let undonePaths = OperandSyntax("PATH", .many, .text, "the entities, such as 'Products(1)'")
+  static let requestID = OperandSyntax(
+    "ID", count: .one, value: .text, summary: "the change's number, as errors list shows it")
+  static let requestIDs = OperandSyntax(
+    "ID", count: .many, value: .text, summary: "the changes' numbers, as errors list shows them")
+  static let undonePaths = OperandSyntax(
+    "PATH", count: .many, value: .text, summary: "the entities, such as 'Products(1)'")
 }

@@ -74,5 +74,6 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let metadataDocument = OperandSyntax("FILE", .one, .file, "the $metadata document")
+  fileprivate static let metadataDocument = OperandSyntax(
+    "FILE", count: .one, value: .file, summary: "the $metadata document")
 }

@@ -38,5 +38,5 @@ extension OptionSyntax {
 
 extension OperandSyntax {
   /// The resource to read.
-  static let resourceURL = OperandSyntax("URL", .one, .text, "the resource to read")
+  static let resourceURL = OperandSyntax("URL", count: .one, value: .text, summary: "the resource to read")
 }

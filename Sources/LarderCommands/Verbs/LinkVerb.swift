@@ -35,9 +35,12 @@ extension CommandSyntax {
 }
 
 extension OperandSyntax {
-  static let linkPath = OperandSyntax("PATH", .one, .text, "the navigation property, such as 'Products(1)/Category'")
-  static let linkTarget = OperandSyntax("TARGET", .one, .text, "the other entity, such as 'Categories(2)'")
-  static let actionPath = OperandSyntax("PATH", .one, .text, "the action, such as 'Orders(5)/Shop.Release'")
+  static let linkPath = OperandSyntax(
+    "PATH", count: .one, value: .text, summary: "the navigation property, such as 'Products(1)/Category'")
+  static let linkTarget = OperandSyntax(
+    "TARGET", count: .one, value: .text, summary: "the other entity, such as 'Categories(2)'")
+  static let actionPath = OperandSyntax(
+    "PATH", count: .one, value: .text, summary: "the action, such as 'Orders(5)/Shop.Release'")
   static let parametersJSON = OperandSyntax(
-    "JSON", .optional, .text, "the parameters; @FILE, or - for standard input")
+    "JSON", count: .optional, value: .text, summary: "the parameters; @FILE, or - for standard input")
 }

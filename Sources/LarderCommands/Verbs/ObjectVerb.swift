@@ -94,7 +94,8 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  static let objectKey = OperandSyntax("KEY", .one, .text, "the value's key")
-  static let objectFile = OperandSyntax("FILE", .optional, .file, "the bytes; - or no FILE for standard input")
-  static let objectKeys = OperandSyntax("KEY", .many, .text, "the values' keys")
+  static let objectKey = OperandSyntax("KEY", count: .one, value: .text, summary: "the value's key")
+  static let objectFile = OperandSyntax(
+    "FILE", count: .optional, value: .file, summary: "the bytes; - or no FILE for standard input")
+  static let objectKeys = OperandSyntax("KEY", count: .many, value: .text, summary: "the values' keys")
 }

@@ -61,5 +61,6 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let parsedText = OperandSyntax("TEXT", .optional, .text, "the text to parse")
+  fileprivate static let parsedText = OperandSyntax(
+    "TEXT", count: .optional, value: .text, summary: "the text to parse")
 }

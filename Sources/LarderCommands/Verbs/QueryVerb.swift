@@ -35,5 +35,6 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  static let queryURL = OperandSyntax("URL", .one, .text, "the query, relative to the service's root")
+  static let queryURL = OperandSyntax(
+    "URL", count: .one, value: .text, summary: "the query, relative to the service's root")
 }

@@ -83,7 +83,7 @@ extension OptionSyntax {
 
 extension OperandSyntax {
   fileprivate static let method = OperandSyntax(
-    "METHOD", .one, .words(["POST", "PUT", "PATCH", "MERGE", "DELETE"]), "the method")
+    "METHOD", count: .one, value: .words(["POST", "PUT", "PATCH", "MERGE", "DELETE"]), summary: "the method")
   fileprivate static let changedURL = OperandSyntax(
-    "URL", .one, .text, "the resource to change, or the collection to add to")
+    "URL", count: .one, value: .text, summary: "the resource to change, or the collection to add to")
 }

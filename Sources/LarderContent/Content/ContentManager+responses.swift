@@ -157,7 +157,9 @@ extension ContentManager {
     let first = query.request
     var last = first
     do throws(HTTPTransportError) {
-      guard query.followsRedirects else { return try await step(first, query, isSettled, ignoresStoredResponse) }
+      guard query.followsRedirects else {
+        return try await step(first, query: query, isSettled: isSettled, ignoresStoredResponse: ignoresStoredResponse)
+      }
       return try await first.followingRedirects(
         response: { $0.response },
         // A redirect that is due for validation is renewed in the background, and the next response is returned at
@@ -165,7 +167,8 @@ extension ContentManager {
         passed: { $0.revalidation?.runInBackground() }, environment: engine.options.environment,
         { request async throws(HTTPTransportError) in
           last = request
-          var cachedResponse = try await step(request, query, isSettled, ignoresStoredResponse)
+          var cachedResponse = try await step(
+            request, query: query, isSettled: isSettled, ignoresStoredResponse: ignoresStoredResponse)
           cachedResponse.redirected = request
           return cachedResponse
         })
@@ -175,7 +178,7 @@ extension ContentManager {
   }
 
   private func step<Value>(
-    _ request: HTTPRequest, _ query: ContentQuery<Value>, _ isSettled: Bool, _ ignoresStoredResponse: Bool
+    _ request: HTTPRequest, query: ContentQuery<Value>, isSettled: Bool, ignoresStoredResponse: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try request.validate()
     let cachedResponse = try await engine.respond(

@@ -4,9 +4,9 @@ extension HTTPCache {
   /// Completes a stored response and returns its content while the rest is being received. Returns false if something
   /// is still missing afterwards, or if the stored content cannot be read.
   func complete(
-    _ completion: Completion, _ response: HTTPResponse, _ originResponse: OriginResponse,
-    _ originRequest: OriginRequest,
-    _ transfer: Transfer
+    _ completion: Completion, response: HTTPResponse, originResponse: OriginResponse,
+    originRequest: OriginRequest,
+    transfer: Transfer
   ) async -> Bool {
     let combination = completion.combination
     let isStorable = await metadata(toStore: originResponse, originRequest) != nil

@@ -14,7 +14,8 @@ extension HTTPCache {
     guard rules.isPlain, let caller = callers.known(fields, identity: transport.identity) else { return nil }
     let resource = ResourceKey.normalised(url)
     return responseInMemory(
-      PlainRequest(rules, fields, policy, .none), key: caller.isEmpty ? resource : resource + caller)
+      PlainRequest(rules, fields: fields, policy: policy, override: .none),
+      key: caller.isEmpty ? resource : resource + caller)
   }
 
   /// The response to a parsed request if it is available at once.

@@ -25,7 +25,8 @@ extension HTTPCache {
         return nil
       }
       let combined = CombinedContent(combination, stored: present.entry, receive: HTTPCache.reader(writer, count))
-      return await store(combined, combination.metadata, present.key, originRequest.cacheRequest.resource)
+      return await store(
+        combined, metadata: combination.metadata, key: present.key, resource: originRequest.cacheRequest.resource)
     }
     guard let stored = metadata.storing(part, inResponseTo: originRequest.request.fields) else { return nil }
     return await commit(writer, stored, originRequest)
@@ -59,7 +60,7 @@ extension HTTPCache {
 
   /// Stores combined content in place of the previous entry under a key; nil if this failed.
   private func store(
-    _ content: CombinedContent, _ metadata: CacheMetadata, _ key: String, _ resource: String
+    _ content: CombinedContent, metadata: CacheMetadata, key: String, resource: String
   ) async -> CacheEntry? {
     do {
       let writer = try await cache.makeWriter()

@@ -45,12 +45,12 @@ extension HTTPCache {
     case .get, .safe: break
     }
     try response.check(for: cacheRequest.request)
-    return await storeIfPost(response, originResponse, cacheRequest, reason)
+    return await storeIfPost(response, originResponse: originResponse, cacheRequest: cacheRequest, reason: reason)
   }
 
   /// Returns a response, and stores that of a POST if it represents the resource itself.
   private func storeIfPost(
-    _ response: HTTPResponse, _ originResponse: OriginResponse, _ cacheRequest: CacheRequest, _ reason: ForwardReason
+    _ response: HTTPResponse, originResponse: OriginResponse, cacheRequest: CacheRequest, reason: ForwardReason
   ) async -> CachedResponse {
     let originRequest = OriginRequest(cacheRequest, CacheLookup(key: cacheRequest.key), reason)
     if cacheRequest.request.method == .post, let metadata = await metadata(toStore: originResponse, originRequest),

@@ -10,7 +10,7 @@ import LarderStorage
 
 extension HTTPCache {
   /// The response to a plain request, if an entry can be used as it is; nil if the full lookup is needed.
-  func hit(_ entry: CacheEntry, _ plainRequest: PlainRequest, _ url: URL, _ resource: String) async -> CachedResponse? {
+  func hit(_ entry: CacheEntry, plainRequest: PlainRequest, url: URL, resource: String) async -> CachedResponse? {
     guard let stored = storedResponse(of: entry, to: plainRequest) else { return nil }
     if stored.isHead || entry.bytesInMemory != nil { return CachedResponse(stored, url) }
     do {

@@ -18,7 +18,9 @@ extension HTTPCache {
       let receivedAt = options.now()
       response.addDate(receivedAt)
       let originResponse = OriginResponse(response, requestTime: sentAt, responseTime: receivedAt)
-      if await settle(response, originResponse, originRequest, transfer) { return }
+      if await settle(response, originResponse: originResponse, originRequest: originRequest, transfer: transfer) {
+        return
+      }
       // The response to the cache's own conditions or range was not usable: the caller's request is sent as it is.
       await response.body.drainWhereShort()
       originRequest = originRequest.plain
@@ -27,7 +29,7 @@ extension HTTPCache {
 
   /// Processes a response according to the purpose of the request. Returns false if the request must be sent again.
   private func settle(
-    _ response: HTTPResponse, _ originResponse: OriginResponse, _ originRequest: OriginRequest, _ transfer: Transfer
+    _ response: HTTPResponse, originResponse: OriginResponse, originRequest: OriginRequest, transfer: Transfer
   ) async -> Bool {
     switch originRequest.purpose {
     case .plain:
@@ -37,24 +39,28 @@ extension HTTPCache {
       }
     case .validation:
       guard response.status == 304 else { break }
-      return await notModified(response, originResponse, originRequest, transfer)
+      return await notModified(
+        response, originResponse: originResponse, originRequest: originRequest, transfer: transfer)
     case .completion:
       guard let stored = originRequest.stored else { break }
       let metadata = await metadata(of: originResponse, confirming: stored, originRequest.cacheRequest)
       switch CompletionOutcome.of(metadata, originResponse.rules, to: stored) {
       case .combine(let combination, let part):
-        let completion = Completion(combination, stored, part, metadata, originResponse.rules)
-        return await complete(completion, response, originResponse, originRequest, transfer)
+        let completion = Completion(
+          combination, entry: stored, part: part, partMetadata: metadata, rules: originResponse.rules)
+        return await complete(
+          completion, response: response, originResponse: originResponse, originRequest: originRequest,
+          transfer: transfer)
       case .requestAgain: return false
       case .replace, .forward: break
       }
     }
-    await receive(response, originResponse, originRequest, transfer)
+    await receive(response, originResponse: originResponse, originRequest: originRequest, transfer: transfer)
     return true
   }
 
   private func notModified(
-    _ response: HTTPResponse, _ originResponse: OriginResponse, _ originRequest: OriginRequest, _ transfer: Transfer
+    _ response: HTTPResponse, originResponse: OriginResponse, originRequest: OriginRequest, transfer: Transfer
   ) async -> Bool {
     if let conditions = originRequest.conditions, let stored = originRequest.stored {
       switch conditions.notModified(originResponse.rules, stored: stored.rules) {
@@ -65,7 +71,7 @@ extension HTTPCache {
         let outdated = stored.metadata.invalidated.hidden(by: nil)
         await update(stored, to: outdated, forKey: originRequest.storedKey, originRequest.cacheRequest.resource)
         await show(originRequest.hiddenKeys, originRequest.cacheRequest.resource)
-        await receive(response, originResponse, originRequest.plain, transfer)
+        await receive(response, originResponse: originResponse, originRequest: originRequest.plain, transfer: transfer)
         return true
       }
     }
@@ -77,7 +83,7 @@ extension HTTPCache {
   }
 
   private func receive(
-    _ response: HTTPResponse, _ originResponse: OriginResponse, _ originRequest: OriginRequest, _ transfer: Transfer
+    _ response: HTTPResponse, originResponse: OriginResponse, originRequest: OriginRequest, transfer: Transfer
   ) async {
     let metadata = await metadata(toStore: originResponse, originRequest)
     if metadata == nil, !transfer.isOutdated { await discardOutdated(originRequest, originResponse) }

@@ -107,11 +107,13 @@ public final class HTTPCache: Sendable {
     }
     guard rules.isPlain, request.body.length == 0 else { return try await respond(to: cacheRequest) }
     // The fast path of a hit: one call to the cache, and nothing is created that it does not need.
-    let plainRequest = PlainRequest(rules, request.fields, policy, override)
+    let plainRequest = PlainRequest(rules, fields: request.fields, policy: policy, override: override)
     if let stored = responseInMemory(plainRequest, key: key) { return CachedResponse(stored, request.url) }
     let endedTransfers = transfers.endedCount
     let entry = await entry(key, resource)
-    if let entry, let hit = await hit(entry, plainRequest, request.url, resource) { return hit }
+    if let entry, let hit = await hit(entry, plainRequest: plainRequest, url: request.url, resource: resource) {
+      return hit
+    }
     var missed = cacheRequest
     missed.lookups = .first(endedTransfers: endedTransfers)
     return try await respond(to: missed, first: entry)

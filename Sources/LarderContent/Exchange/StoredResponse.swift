@@ -13,7 +13,7 @@ struct PlainRequest {
   let policy: ContentPolicy
   let override: FreshnessOverride
 
-  init(_ rules: RequestRules, _ fields: HTTPFields, _ policy: ContentPolicy, _ override: FreshnessOverride) {
+  init(_ rules: RequestRules, fields: HTTPFields, policy: ContentPolicy, override: FreshnessOverride) {
     self.rules = rules
     self.fields = fields
     self.policy = policy

@@ -12,8 +12,8 @@ package struct Completion: Sendable {
   /// Creates a completion from a combination and its inputs: `partMetadata` and `rules` are the metadata and rules of the new
   /// part.
   package init(
-    _ combination: Combination, _ entry: CacheEntry, _ part: ReceivedPart, _ partMetadata: CacheMetadata,
-    _ rules: StoredRules
+    _ combination: Combination, entry: CacheEntry, part: ReceivedPart, partMetadata: CacheMetadata,
+    rules: StoredRules
   ) {
     self.combination = combination
     self.entry = entry

@@ -32,7 +32,9 @@ package enum RangeOutcome: Hashable, Sendable {
       // §14.2: ranges apply only to what would be a 200.
       guard let field, metadata.status == 200 else { return .whole }
       let storedRanges = ByteRangeSet([0..<length])
-      return outcome(field.resolved(length: length), metadata, storedRanges, length: length, boundary()) ?? .whole
+      return outcome(
+        field.resolved(length: length), metadata: metadata, storedRanges: storedRanges, length: length,
+        boundary: boundary()) ?? .whole
     case .parts(let ranges, let total):
       guard let storedRanges = ByteRangeSet(stored: ranges, count: length),
         total.map({ $0 >= storedRanges.end }) ?? true
@@ -47,8 +49,8 @@ package enum RangeOutcome: Hashable, Sendable {
 
   /// The response for ranges that are all stored; nil if the field is ignored.
   fileprivate static func outcome(
-    _ resolution: RangeField.Resolution, _ metadata: CacheMetadata, _ storedRanges: ByteRangeSet, length: Int?,
-    _ boundary: @autoclosure () -> String
+    _ resolution: RangeField.Resolution, metadata: CacheMetadata, storedRanges: ByteRangeSet, length: Int?,
+    boundary: @autoclosure () -> String
   ) -> RangeOutcome? {
     switch resolution {
     case .ignored: return nil
@@ -73,7 +75,9 @@ private struct StoredParts {
     guard let field else { return completion(of: total.map { storedRanges.missing(of: 0..<$0) }) }
     guard let total else {
       if let ranges = field.resolved(within: storedRanges) {
-        return RangeOutcome.outcome(.ranges(ranges), metadata, storedRanges, length: nil, boundary()) ?? .forward
+        return RangeOutcome.outcome(
+          .ranges(ranges), metadata: metadata, storedRanges: storedRanges, length: nil, boundary: boundary())
+          ?? .forward
       }
       return fetch(of: request[.range])
     }
@@ -82,7 +86,8 @@ private struct StoredParts {
       let missing = ranges.flatMap(storedRanges.missing)
       if !missing.isEmpty { return completion(of: missing) }
     }
-    return RangeOutcome.outcome(resolution, metadata, storedRanges, length: total, boundary())
+    return RangeOutcome.outcome(
+      resolution, metadata: metadata, storedRanges: storedRanges, length: total, boundary: boundary())
       ?? completion(of: storedRanges.missing(of: 0..<total))
   }
 

@@ -58,7 +58,7 @@ extension PayloadWalker {
   private mutating func objectProperty(
     _ name: Int32, value: Int, member: PayloadTypes.Member, _ summary: ObjectSummary, _ source: Source
   ) throws {
-    if dialect == .v2, try verboseProperty(name, value, member, source) { return }
+    if dialect == .v2, try verboseProperty(name, value: value, member: member, source: source) { return }
     switch member.kind {
     case .geo: try geo(name, value: value, member: member, source)
     case .navigation: try object(value, named: name, declared: member.plan, as: .entity, source)

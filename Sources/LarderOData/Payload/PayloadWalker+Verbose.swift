@@ -82,7 +82,7 @@ extension PayloadWalker {
 
   /// Reports a property whose object is one of V2's special forms; returns false for ordinary objects.
   mutating func verboseProperty(
-    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source
+    _ name: Int32, value: Int, member: PayloadTypes.Member, source: Source
   ) throws -> Bool {
     let bytes = source.bytes
     let deferred = find("__deferred", in: value, bytes)

@@ -43,7 +43,7 @@ struct RequestRows {
         text("Status", entry.state == .sent ? "Uncertain" : "Queued", &writer)
         sent(preview(entry, in: &done), &writer)
       } else {
-        failed(entry, archive, &done, &writer)
+        failed(entry, archive: archive, done: &done, writer: &writer)
       }
       writer.endObject()
       texts.append((entry.id, writer.bytes))
@@ -75,8 +75,8 @@ struct RequestRows {
   }
 
   private func failed(
-    _ entry: QueueEntry, _ archive: ArchivedRequests?, _ done: inout RequestRendering.ChangeSet,
-    _ writer: inout JSONWriter
+    _ entry: QueueEntry, archive: ArchivedRequests?, done: inout RequestRendering.ChangeSet,
+    writer: inout JSONWriter
   ) {
     writer.name("Held")
     writer.boolean(entry.state == .held)

@@ -62,7 +62,8 @@ struct RequestTexts: Sendable {
 
 extension ReplicaSQL {
   /// `larder_text(blob, id)`: the text with an ID, or NULL if there is none.
-  static let requestText = SQLFunction("larder_text", 2) { (arguments, result) throws(SQLFunctionError) in
+  static let requestText = SQLFunction("larder_text", argumentCount: 2) {
+    (arguments, result) throws(SQLFunctionError) in
     let blob = unsafe arguments.bytes(0)
     guard let place = unsafe RequestTexts.place(of: arguments.int64(1), in: blob) else { return }
     unsafe result.text(UnsafeBufferPointer(rebasing: blob[place]))

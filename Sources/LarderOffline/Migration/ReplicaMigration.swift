@@ -24,7 +24,9 @@ struct ReplicaMigration: Sendable, Hashable {
       try ReplicaViews.drop(ReplicaViews.name(of: old.tables[number], in: old), connection)
       try before.forgetSearch(table: number, connection)
     }
-    for link in old.links { try migration.dropOther(link, old, plan, before, connection) }
+    for link in old.links {
+      try migration.dropOther(link, old: old, plan: plan, registry: before, connection: connection)
+    }
     var stale: Set<String> = []
     for table in old.tables {
       guard let entry = before.entities[table.number] else { continue }
@@ -58,7 +60,7 @@ struct ReplicaMigration: Sendable, Hashable {
 
   /// Drops links whose ends are different now, or that a constraint defines now.
   private mutating func dropOther(
-    _ link: LinkTable, _ old: ReplicaPlan, _ plan: ReplicaPlan, _ registry: ReplicaRegistry, _ connection: Connection
+    _ link: LinkTable, old: ReplicaPlan, plan: ReplicaPlan, registry: ReplicaRegistry, connection: Connection
   ) throws(StorageError) {
     guard let entry = registry.links[link.number] else { return }
     let stays = plan.links.contains { other in

@@ -93,7 +93,8 @@ extension OpenStore {
     var run: ResultRun?
     if let set = change.entity?.table, let key = change.key {
       let options = try options.heeding(nil, isJSON: true)
-      run = try entityQuery(path, set, key, snapshot, showsMarks: options.showsMarks(path)).map { query in
+      run = try entityQuery(path, set: set, key: key, snapshot: snapshot, showsMarks: options.showsMarks(path)).map {
+        query in
         ResultRun(
           plan: query.plan, url: query.url, form: form(options, snapshot.plan.model), model: query.model,
           heads: query.heads)
@@ -106,7 +107,7 @@ extension OpenStore {
   /// The query for an entity of a set by its key. It is planned for the first key that is requested, and reused for all
   /// other keys. Nil if the plan depends on the key.
   private func entityQuery(
-    _ path: String, _ set: String, _ key: [SQLValue], _ snapshot: ReplicaSnapshot, showsMarks: Bool
+    _ path: String, set: String, key: [SQLValue], snapshot: ReplicaSnapshot, showsMarks: Bool
   ) throws -> PreparedQuery? {
     // No URL contains this character, so the name is unique.
     let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")

@@ -64,7 +64,9 @@ struct AffectedEntities: Sendable {
       let bound = choice.fitting?.options[affectedKind]
       return ReadExpand(
         path: path, isCollection: false, content: choice.content,
-        plan: try plan(affectedKind, entity, choice.content, bound, statement.context.options), only: only,
+        plan: try plan(
+          affectedKind, entity: entity, content: choice.content, bound: bound, options: statement.context.options),
+        only: only,
         options: bound)
     }
     expands.append(none(path, ReadExpand.Only(column: kind, text: nil)))
@@ -88,8 +90,8 @@ struct AffectedEntities: Sendable {
   }
 
   private func plan(
-    _ kind: AffectedKind, _ entity: Int32, _ content: ODataBoundExpandItem.Content, _ bound: ODataBoundOptions?,
-    _ options: QueryWriter.Options
+    _ kind: AffectedKind, entity: Int32, content: ODataBoundExpandItem.Content, bound: ODataBoundOptions?,
+    options: QueryWriter.Options
   ) throws -> ReadPlan {
     let context = QueryContext(plan: plan, state: state, options: options, coverage: coverage)
     let statement = try SelectStatement(context)

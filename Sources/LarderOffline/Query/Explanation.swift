@@ -27,14 +27,16 @@ struct Explanation: Sendable, CustomStringConvertible {
   private static func add(
     _ plan: ReadPlan, path: [String], _ connection: Connection, _ steps: inout [Step]
   ) throws {
-    steps.append(try step(path, isCount: false, plan.sql, plan.parameters, connection))
-    if let count = plan.count { steps.append(try step(path, isCount: true, count.sql, count.parameters, connection)) }
+    steps.append(try step(path, isCount: false, sql: plan.sql, parameters: plan.parameters, connection: connection))
+    if let count = plan.count {
+      steps.append(try step(path, isCount: true, sql: count.sql, parameters: count.parameters, connection: connection))
+    }
     guard case .objects(let shape) = plan.content else { return }
     for expand in shape.expands { try add(expand.plan, path: path + expand.path, connection, &steps) }
   }
 
   private static func step(
-    _ path: [String], isCount: Bool, _ sql: String, _ parameters: [ReadParameter], _ connection: Connection
+    _ path: [String], isCount: Bool, sql: String, parameters: [ReadParameter], connection: Connection
   ) throws -> Step {
     let values = parameters.map { parameter -> SQLValue? in
       if case .value(let value) = parameter { value } else { nil }

@@ -128,7 +128,7 @@ struct TableGeneration: Sendable {
     let isReference = flags.contains(.reference)
     var id = free
     if let arguments, isCareful, let next = try find(findNext, arguments, connection) {
-      if !isReference { try update(cells, row, next.id, connection) }
+      if !isReference { try update(cells, row: row, id: next.id, connection: connection) }
       return (next.id, false)
     }
     if let arguments, let findCurrent, let currentRow = try find(findCurrent, arguments, connection) {
@@ -137,20 +137,20 @@ struct TableGeneration: Sendable {
       let shared = currentRow.queries & others
       if shared != 0, !isReference {
         cells.set(row, SystemColumn.queries.place, integer: 1 << bit | shared)
-        try keepAbsent(&cells, row, id, connection)
+        try keepAbsent(&cells, row: row, id: id, connection: connection)
       }
     } else if isReference {
       // A link to an entity that the store does not have says nothing.
       return (0, false)
     }
     guard isCareful, flags.isDisjoint(with: [.reference, .deleted, .left]) else { return (id, true) }
-    try connection.forEachRow(replace, of: cells, row, Array(0..<cells.width))
+    try connection.forEachRow(replace, of: cells, row: row, columns: Array(0..<cells.width))
     return (id, true)
   }
 
   /// Takes the columns that another query has brought of the entity and this one omits.
   private func keepAbsent(
-    _ cells: inout RowBatch, _ row: Int, _ id: Int64, _ connection: Connection
+    _ cells: inout RowBatch, row: Int, id: Int64, connection: Connection
   ) throws(StorageError) {
     guard let current, !table.isComplete(cells, row) else { return }
     let absent = table.columns.indices.filter { cells.isAbsent(row, EntityTable.systemCount + $0) }
@@ -173,7 +173,7 @@ struct TableGeneration: Sendable {
 
   /// Updates a row that was written before, with other columns or with later values.
   private func update(
-    _ cells: RowBatch, _ row: Int, _ id: Int64, _ connection: Connection
+    _ cells: RowBatch, row: Int, id: Int64, connection: Connection
   ) throws(StorageError) {
     let columns =
       [SystemColumn.etag, .uri, .media].map(\.place).filter { !cells.isNull(row, $0) }
@@ -181,7 +181,7 @@ struct TableGeneration: Sendable {
     guard !columns.isEmpty else { return }
     let sets = columns.enumerated().map { "\(TableDDL.quoted(table.columnNames[$1])) = ?\($0 + 1)" }
     let sql = "UPDATE \(TableDDL.quoted(name)) SET \(sets.joined(separator: ",")) WHERE \"@id\" = ?\(columns.count + 1)"
-    try connection.forEachRow(sql, of: cells, row, columns, [id])
+    try connection.forEachRow(sql, of: cells, row: row, columns: columns, integers: [id])
   }
 }
 

@@ -215,7 +215,7 @@ final class ResultExpand: Sendable {
     sql = expand.plan.sql + space
     countSQL = expand.plan.count.map { $0.sql + space }
     context = ResultExpand.context(expand, types.form)
-    ownContext = ResultExpand.ownContext(expand, name, options, types.form)
+    ownContext = ResultExpand.ownContext(expand, name: name, options: options, form: types.form)
     switch expand.plan.content {
     case .objects(let inner), .references(let inner):
       let isContained = inner.table?.isContained == true
@@ -229,7 +229,7 @@ final class ResultExpand: Sendable {
   }
 
   private static func ownContext(
-    _ expand: ReadExpand, _ name: String, _ options: ODataBoundOptions?, _ form: ResultForm
+    _ expand: ReadExpand, name: String, options: ODataBoundOptions?, form: ResultForm
   ) -> [UInt8] {
     guard !form.isVerbose, form.metadata != .none,
       let fragment = ResultContext.fragment(expand, options, form.version)

@@ -62,7 +62,7 @@ extension ResultWriter {
     guard expand.expand.isCollection else {
       let start = out.count
       try forEachRow(expand.sql, values) { row in
-        try self.row(plan, object, row, path, context: expand.context, into: &out)
+        try self.row(plan, object: object, row: row, parent: path, context: expand.context, into: &out)
         return false
       }
       if out.count == start { out.append(literal: "null,") }
@@ -72,7 +72,7 @@ extension ResultWriter {
     var paging = ResultPaging(plan.page)
     try forEachRow(expand.sql, values) { row in
       guard paging.accepts(row) else { return false }
-      try self.row(plan, object, row, path, into: &out)
+      try self.row(plan, object: object, row: row, parent: path, into: &out)
       return true
     }
     out.close(UInt8(ascii: "]"))
@@ -100,7 +100,7 @@ extension ResultWriter {
   }
 
   private func row(
-    _ plan: ReadPlan, _ object: ResultObject, _ row: borrowing Row, _ parent: [UInt8]?, context: [UInt8] = [],
+    _ plan: ReadPlan, object: ResultObject, row: borrowing Row, parent: [UInt8]?, context: [UInt8] = [],
     into out: inout ResultBytes
   ) throws {
     if case .references = plan.content {

@@ -97,7 +97,7 @@ final class ResultWriter {
       let name = row.storageClass(marker) == .text ? try row.text(marker) : ""
       let actual = name.isEmpty ? declared : types.model.structure(name) ?? declared
       types.typeName(actual: actual, declared: declared, into: &out)
-      try complexMembers(inner, names, of: actual, row, type: type, expands, into: &out)
+      try complexMembers(inner, names: names, of: actual, row: row, type: type, expands: expands, into: &out)
       if let expands { try innerExpands(expands, path, row, into: &out) }
       out.close(UInt8(ascii: "}"))
       out.append(UInt8(ascii: ","))
@@ -122,8 +122,8 @@ final class ResultWriter {
   }
 
   private func complexMembers(
-    _ parts: [ResultObject.Part], _ names: [String], of actual: EdmStructure?, _ row: borrowing Row, type: Int,
-    _ expands: InnerExpands?, into out: inout ResultBytes
+    _ parts: [ResultObject.Part], names: [String], of actual: EdmStructure?, row: borrowing Row, type: Int,
+    expands: InnerExpands?, into out: inout ResultBytes
   ) throws {
     guard !names.isEmpty, let actual else { return try members(parts, row, type: type, inner: expands, into: &out) }
     for (part, name) in zip(parts, names) where actual.property(name) != nil {

@@ -17,7 +17,7 @@ final class DeltaPages: Sendable {
   let pages: Int
 
   private init(
-    _ replica: Replica, _ query: Int64, _ table: Int, _ places: [Int64: QueryPlaces], position: String?, pages: Int
+    _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces], position: String?, pages: Int
   ) {
     self.places = places
     self.replica = replica
@@ -36,7 +36,7 @@ final class DeltaPages: Sendable {
       try snapshot.connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 1, 0, 0, 0)", .integer(query))
     }
-    return DeltaPages(replica, query, table, places, position: nil, pages: 0)
+    return DeltaPages(replica, query: query, table: table, places: places, position: nil, pages: 0)
   }
 
   /// Resumes with the staged pages; nil if there are none.
@@ -49,7 +49,8 @@ final class DeltaPages: Sendable {
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1)) }
     }
     guard let stored, stored.1 > 0 else { return nil }
-    return DeltaPages(replica, query, table, places, position: stored.0, pages: Int(clamping: stored.1))
+    return DeltaPages(
+      replica, query: query, table: table, places: places, position: stored.0, pages: Int(clamping: stored.1))
   }
 
   /// Begins to store a page.
@@ -90,7 +91,7 @@ final class DeltaPages: Sendable {
         var local = LocalRows(snapshot)
         let unfolded = try local.unfold()
         let deleted = try local.showDeleted()
-        var writer = try DeltaWriter(snapshot.plan, query, table, places, connection)
+        var writer = try DeltaWriter(snapshot.plan, query: query, root: table, places: places, connection: connection)
         for reference in deleted { try writer.delete(reference, connection) }
         for reference in try UploadedRows(connection).moved() { writer.release(moved: reference) }
         do { try read(snapshot.plan, connection, &writer) } catch let error as StorageError {

@@ -216,7 +216,7 @@ extension DeltaWriter {
     guard places.isComplete else { return .unknown }
     var isUnknown = false
     for place in places.places(in: row.table) {
-      switch try membership(row.row, at: place, places, row.query, connection) {
+      switch try membership(row.row, at: place, places: places, query: row.query, connection: connection) {
       case .member: return .member
       case .unknown: isUnknown = true
       case .left: continue
@@ -226,7 +226,7 @@ extension DeltaWriter {
   }
 
   private func membership(
-    _ id: Int64, at number: Int, _ places: QueryPlaces, _ query: Int64, _ connection: Connection
+    _ id: Int64, at number: Int, places: QueryPlaces, query: Int64, connection: Connection
   ) throws(StorageError) -> Membership {
     let place = places.all[number]
     guard let enclosing = place.enclosing else {
@@ -243,7 +243,9 @@ extension DeltaWriter {
     for other in ids {
       let link = DeniedLink(table: source, navigation: enclosing.navigation, source: other, target: id)
       if query == self.query, denied.contains(link) { continue }
-      let membership = isOnlyPlace ? .member : try membership(other, at: enclosing.place, places, query, connection)
+      let membership =
+        isOnlyPlace
+        ? .member : try membership(other, at: enclosing.place, places: places, query: query, connection: connection)
       if membership == .member { return place.isExact ? .member : .unknown }
       if membership == .unknown { result = .unknown }
     }

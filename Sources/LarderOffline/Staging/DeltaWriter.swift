@@ -37,7 +37,7 @@ struct DeltaWriter {
   }
 
   init(
-    _ plan: ReplicaPlan, _ query: Int64, _ root: Int, _ places: [Int64: QueryPlaces] = [:], _ connection: Connection
+    _ plan: ReplicaPlan, query: Int64, root: Int, places: [Int64: QueryPlaces] = [:], connection: Connection
   ) throws(StorageError) {
     self.plan = plan
     self.query = query
@@ -60,7 +60,8 @@ struct DeltaWriter {
     for (index, row) in batch.rows.enumerated() {
       let table = batch.tables[row.table]
       try prepare(table, connection)
-      identities[index] = try apply(&batch, index, row.parent.map { identities[$0] }, connection)
+      identities[index] = try apply(
+        &batch, index: index, givenParent: row.parent.map { identities[$0] }, connection: connection)
       if table.number == root, row.parent == nil { outcome.rows += 1 }
     }
     try release(omittedFrom: batch, identities, connection)
@@ -106,7 +107,7 @@ struct DeltaWriter {
 
   /// Applies one row. Returns the entity's identity; 0 if there is none.
   private mutating func apply(
-    _ batch: inout PageBatch, _ index: Int, _ givenParent: Int64?, _ connection: Connection
+    _ batch: inout PageBatch, index: Int, givenParent: Int64?, connection: Connection
   ) throws(StorageError) -> Int64 {
     let row = batch.rows[index]
     let table = batch.tables[row.table]
@@ -136,10 +137,10 @@ struct DeltaWriter {
     if let id {
       if givenParent == nil, table.number == root { left.remove(id) }
       try release(changed: batch, index, id, connection)
-      try update(batch.cells[row.table], row.number, of: table, id, connection)
+      try update(batch.cells[row.table], row: row.number, of: table, id: id, connection: connection)
       return id
     }
-    return try insert(&batch.cells[row.table], row.number, of: table, parent, connection)
+    return try insert(&batch.cells[row.table], row: row.number, of: table, parent: parent, connection: connection)
   }
 
   /// The entity set that an entity-id names before a key; nil for an id of another form.
@@ -161,7 +162,7 @@ struct DeltaWriter {
 
   /// Updates the properties of an entity that the payload had. Writes nothing if they are equal.
   private mutating func update(
-    _ cells: RowBatch, _ row: Int, of table: EntityTable, _ id: Int64, _ connection: Connection
+    _ cells: RowBatch, row: Int, of table: EntityTable, id: Int64, connection: Connection
   ) throws(StorageError) {
     let shape = RowChange.Shape(table, cells, row)
     if changes[shape] == nil {
@@ -176,7 +177,7 @@ struct DeltaWriter {
   }
 
   private mutating func insert(
-    _ cells: inout RowBatch, _ row: Int, of table: EntityTable, _ parent: Int64?, _ connection: Connection
+    _ cells: inout RowBatch, row: Int, of table: EntityTable, parent: Int64?, connection: Connection
   ) throws(StorageError) -> Int64 {
     // Without its container, the place of a contained entity is unknown.
     if table.isContained, parent == nil || parent == 0 {
@@ -191,7 +192,7 @@ struct DeltaWriter {
     cells.set(row, SystemColumn.id.place, integer: id)
     cells.set(row, SystemColumn.parent.place, .integer(table.isContained ? parent : nil))
     cells.set(row, SystemColumn.queries.place, integer: 1 << (bits[table.number] ?? 0))
-    try connection.forEachRow(inserts[table.number] ?? "", of: cells, row, Array(0..<cells.width))
+    try connection.forEachRow(inserts[table.number] ?? "", of: cells, row: row, columns: Array(0..<cells.width))
     outcome.changed.insert(table.number)
     upserted[table.number, default: []].append(id)
     return id

@@ -65,7 +65,7 @@ struct EntityFinder {
       } else if key != nil || table.key.isEmpty {
         let cells = key.flatMap { EntityID.cells($0, in: table, model: plan.model) } ?? []
         guard cells.count == table.key.count else { return nil }
-        current = try row(table, cells, parent, connection)
+        current = try row(table, cells: cells, parent: parent, connection: connection)
         if current == nil { return nil }
       }
     }
@@ -79,7 +79,7 @@ struct EntityFinder {
   }
 
   private func row(
-    _ table: EntityTable, _ cells: [SQLValue], _ parent: Int64?, _ connection: Connection
+    _ table: EntityTable, cells: [SQLValue], parent: Int64?, connection: Connection
   ) throws(StorageError) -> Int64? {
     guard !table.key.isEmpty else { return try first(table, connection) }
     let condition = table.identityCondition

@@ -72,7 +72,7 @@ extension GenerationRead {
       try? await replica.database.settleLog()
     }
     return try await replica.write { [self] (snapshot) throws(StorageError) in
-      try flip(compared, ending, snapshot.plan, snapshot.connection)
+      try flip(compared, ending: ending, plan: snapshot.plan, connection: snapshot.connection)
     }
   }
 
@@ -348,7 +348,7 @@ extension GenerationRead {
   // MARK: The end
 
   private func flip(
-    _ compared: Compared, _ ending: DownloadEnding, _ plan: ReplicaPlan, _ connection: Connection
+    _ compared: Compared, ending: DownloadEnding, plan: ReplicaPlan, connection: Connection
   ) throws(StorageError) -> DownloadOutcome {
     let work = compared.work
     var registry = try ReplicaRegistry(plan, connection)

@@ -32,7 +32,7 @@ final class GenerationRead: Sendable {
   }
 
   private init(
-    _ replica: Replica, _ query: Int64, _ table: Int, _ plan: ReplicaPlan, position: String?, pages: Int, rows: Int64,
+    _ replica: Replica, query: Int64, table: Int, plan: ReplicaPlan, position: String?, pages: Int, rows: Int64,
     container: Container? = nil, places: [Int64: QueryPlaces] = [:]
   ) {
     self.container = container
@@ -60,7 +60,8 @@ final class GenerationRead: Sendable {
       return snapshot.plan
     }
     return GenerationRead(
-      replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container, places: places)
+      replica, query: query, table: table, plan: plan, position: nil, pages: 0, rows: 0, container: container,
+      places: places)
   }
 
   /// Resumes with what is staged; nil if there is nothing.
@@ -74,7 +75,8 @@ final class GenerationRead: Sendable {
     }
     guard let stored, stored.0 != nil || stored.1 > 0 else { return nil }
     return GenerationRead(
-      replica, query, table, stored.3, position: stored.0, pages: Int(clamping: stored.1), rows: stored.2,
+      replica, query: query, table: table, plan: stored.3, position: stored.0, pages: Int(clamping: stored.1),
+      rows: stored.2,
       places: places)
   }
 

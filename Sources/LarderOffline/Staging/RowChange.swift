@@ -106,7 +106,7 @@ struct RowChange {
   ) throws(StorageError) -> Outcome {
     var (isNew, wasLocal) = (false, false)
     var differing = 0
-    try connection.forEachRow(comparison, of: cells, row, comparisonPlaces, [id, bit]) {
+    try connection.forEachRow(comparison, of: cells, row: row, columns: comparisonPlaces, integers: [id, bit]) {
       (result) throws(StorageError) in
       isNew = result.integer(0) != 0
       for part in 0..<3 where result.integer(Int32(part + 1)) != 0 { differing |= 1 << part }
@@ -121,7 +121,7 @@ struct RowChange {
       update = self.update(differing)
       updates[differing] = update
     }
-    try connection.forEachRow(update.sql, of: cells, row, update.places, [id, bit])
+    try connection.forEachRow(update.sql, of: cells, row: row, columns: update.places, integers: [id, bit])
     return differing != 0 || wasLocal ? .upserted : .joined
   }
 

@@ -40,7 +40,8 @@ extension DownloadMachine {
       return DownloadMachine.optionsNote(read) + notePreferenceMemory(read) + wholePage(read, facts)
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
     case .refused(let status, let error): return handleRejectedWhole(read, status, error)
-    case .failed(let error, let isInterrupted, let rows): return handleFailedWhole(read, error, isInterrupted, rows)
+    case .failed(let error, let isInterrupted, let rows):
+      return handleFailedWhole(read, error: error, isInterrupted: isInterrupted, rows: rows)
     case .unusable(let error):
       // The earlier download was interrupted at this page, and the page still cannot be read: its link is no longer of
       // use.
@@ -295,7 +296,7 @@ extension DownloadMachine {
   }
 
   private mutating func handleFailedWhole(
-    _ old: WholeRead, _ error: OfflineODataError, _ isInterrupted: Bool, _ rows: Int64
+    _ old: WholeRead, error: OfflineODataError, isInterrupted: Bool, rows: Int64
   ) -> [Action] {
     var read = old
     guard isInterrupted, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }

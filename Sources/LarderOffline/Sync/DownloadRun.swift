@@ -58,7 +58,8 @@ struct DownloadRun: Sendable {
         note(.containerDeleted, &run)
         run.result = DownloadResult(strategy: .condition, isUnchanged: true)
       } else {
-        let resumed = isWhole ? nil : try await ReplicaStaging.resume(query, bound, places, store.replica)
+        let resumed =
+          isWhole ? nil : try await ReplicaStaging.resume(query, bound: bound, places: places, replica: store.replica)
         run.staging = resumed?.0
         try await readAll(&run, resumed?.1)
       }
@@ -119,7 +120,7 @@ struct DownloadRun: Sendable {
     switch action {
     case .begin(let kind):
       await run.staging?.settle()
-      run.staging = try await ReplicaStaging.begin(kind, query, bound, places, store)
+      run.staging = try await ReplicaStaging.begin(kind, query: query, bound: bound, places: places, store: store)
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0
       run.progress.totalRows = nil
@@ -295,7 +296,9 @@ struct DownloadRun: Sendable {
     guard let staging = run.staging else { throw DownloadRun.nothingStaged }
     do {
       var links = InlineLinks()
-      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &links, &run) }
+      while let inline = try await staging.nextInlinePage() {
+        try await read(inline, staging: staging, links: &links, run: &run)
+      }
       run.progress.step = .committing
       reportProgress(run.progress)
       let now = Double(store.conversation.options.environment.unixSeconds)
@@ -312,7 +315,7 @@ struct DownloadRun: Sendable {
 
   /// Reads a part of an inline collection for which the service gave a separate link.
   private func read(
-    _ inline: InlinePage, _ staging: any DownloadStaging, _ links: inout InlineLinks, _ run: inout Run
+    _ inline: InlinePage, staging: any DownloadStaging, links: inout InlineLinks, run: inout Run
   ) async throws {
     try Task.checkCancellation()
     guard let link = run.machine.links.resolve(inline.link, from: run.machine.url) else {

@@ -5,7 +5,7 @@ import LarderStorage
 enum ReplicaStaging {
   /// Returns what an earlier download has staged, and where it was interrupted; nil if there is nothing to resume.
   static func resume(
-    _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ places: [Int64: QueryPlaces], _ replica: Replica
+    _ query: DefiningQueryRow, bound: BoundDefiningQuery, places: [Int64: QueryPlaces], replica: Replica
   ) async throws -> (any DownloadStaging, DownloadPosition)? {
     // The entity that contains the rows may be another row now.
     guard bound.container == nil else { return nil }
@@ -31,8 +31,8 @@ enum ReplicaStaging {
   }
 
   static func begin(
-    _ kind: DownloadMachine.Staging, _ query: DefiningQueryRow, _ bound: BoundDefiningQuery,
-    _ places: [Int64: QueryPlaces], _ store: OpenStore
+    _ kind: DownloadMachine.Staging, query: DefiningQueryRow, bound: BoundDefiningQuery,
+    places: [Int64: QueryPlaces], store: OpenStore
   ) async throws -> any DownloadStaging {
     let table = bound.table.number
     let replica = store.replica

@@ -147,7 +147,9 @@ struct StoreDownload: Sendable {
           let pending = pendingQueries.remove(at: next)
           running[pending.row.id] = pending
           let done = outcomes.count
-          group.addTask { (pending.row.id, await download(pending, places, marks, done, total)) }
+          group.addTask {
+            (pending.row.id, await download(pending, places: places, marks: marks, done: done, total: total))
+          }
         }
         guard let (id, outcome) = try await group.next() else { break }
         if let pending = running.removeValue(forKey: id), outcome.error?.name == .storeInUse {
@@ -164,7 +166,8 @@ struct StoreDownload: Sendable {
     // with no other.
     for pending in deferredQueries where !Task.isCancelled {
       try await store.replica.dropStaged(besides: pending.row.id)
-      let outcome = await download(pending, places, marks, outcomes.count, total, isAlone: true)
+      let outcome = await download(
+        pending, places: places, marks: marks, done: outcomes.count, total: total, isAlone: true)
       outcomes.append(outcome)
       emit(.queryFinished(outcome))
     }
@@ -183,7 +186,7 @@ struct StoreDownload: Sendable {
   }
 
   private func download(
-    _ pending: PendingQuery, _ places: [Int64: QueryPlaces], _ marks: DownloadMarks, _ done: Int, _ total: Int,
+    _ pending: PendingQuery, places: [Int64: QueryPlaces], marks: DownloadMarks, done: Int, total: Int,
     isAlone: Bool = false
   ) async -> OfflineODataQueryOutcome {
     let environment = store.conversation.options.environment

@@ -75,7 +75,7 @@ extension TechnicalCache {
     _ change: CacheChange, _ connection: Connection, _ diagnostics: inout [LarderDiagnostic]
   ) throws(StorageError) {
     switch change {
-    case .store(let key, let entry): try store(entry, key, connection, &diagnostics)
+    case .store(let key, let entry): try store(entry, key: key, connection: connection, diagnostics: &diagnostics)
     case .refresh(let key, let entry): try refresh(entry, key, connection)
     case .remove(let key):
       try remove("url = ? AND scope = ?", [.text(key.url), .blob(key.scope)], connection)
@@ -83,7 +83,7 @@ extension TechnicalCache {
   }
 
   private func store(
-    _ entry: TechnicalCacheEntry, _ key: CacheKey, _ connection: Connection, _ diagnostics: inout [LarderDiagnostic]
+    _ entry: TechnicalCacheEntry, key: CacheKey, connection: Connection, diagnostics: inout [LarderDiagnostic]
   ) throws(StorageError) {
     let keyValues: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
     try remove("url = ? AND scope = ? AND variant = ?", keyValues, connection)

@@ -17,7 +17,9 @@ extension ODataRequest {
     case .single(let request): changes = request.isRead ? [] : [request]
     case .batch(let batch): changes = batch.items.flatMap { $0.requests.filter { !$0.isRead } }
     }
-    return changes.flatMap { ChangedResource($0.path, root, model, version).claims(of: $0, model) }
+    return changes.flatMap {
+      ChangedResource($0.path, root: root, model: model, version: version).claims(of: $0, model)
+    }
   }
 }
 
@@ -29,7 +31,7 @@ private struct ChangedResource {
   /// Whether segments follow.
   private let hasMore: Bool
 
-  init(_ path: String, _ root: ODataServiceRoot, _ model: EdmModel?, _ version: ODataVersion?) {
+  init(_ path: String, root: ODataServiceRoot, model: EdmModel?, version: ODataVersion?) {
     let absolute = try? root.absoluteText(path)
     let text = String((absolute.flatMap(root.relative) ?? path).prefix { $0 != "?" && $0 != "#" })
     let parsed = try? ODataParser(version ?? model?.version ?? .v4).path(text)

@@ -145,9 +145,11 @@ import CLarderSQLite
   /// Runs a statement with some cells of a batch's row, not copied, as `?1` and so on, followed by integers. Passes
   /// each row of the result to `body` until it returns false.
   package func forEachRow(
-    _ sql: String, of batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64] = [],
-    _ body: (borrowing Row) throws(StorageError) -> Bool = { _ in true }
-  ) throws(StorageError) { try statement(sql).forEachRow(batch, row, columns, integers, body) }
+    _ sql: String, of batch: RowBatch, row: Int, columns: [Int], integers: [Int64] = [],
+    body: (borrowing Row) throws(StorageError) -> Bool = { _ in true }
+  ) throws(StorageError) {
+    try statement(sql).forEachRow(batch, row: row, columns: columns, integers: integers, body: body)
+  }
 
   /// Runs a query and passes each row to `body` until it returns false.
   package func forEachRow(

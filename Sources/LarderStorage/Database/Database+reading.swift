@@ -4,7 +4,7 @@ extension Database {
   /// index of its log cannot be shared, as a file that does not change. Returns nil for another failure, or if there is
   /// no file.
   static func openToRead(
-    _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?,
+    _ path: String, schema: Schema, options: DatabaseOptions, cipher: CipherRegistry.Registration?,
     after error: StorageError
   ) throws(StorageError) -> Database? {
     let isFull = error.category == .full
@@ -14,7 +14,9 @@ extension Database {
     case .database where cipher == nil, .encrypted where cipher != nil: break
     case .absent, .database, .encrypted, .damaged, .other: return nil
     }
-    do throws(StorageError) { return try openAsItIs(path, schema, options, cipher, isFull: isFull) } catch {
+    do throws(StorageError) {
+      return try openAsItIs(path, schema: schema, options: options, cipher: cipher, isFull: isFull)
+    } catch {
       // The reason why the file cannot be read either would hide the original problem.
       if isFull { return nil }
       throw error
@@ -22,10 +24,10 @@ extension Database {
   }
 
   private static func openAsItIs(
-    _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?, isFull: Bool
+    _ path: String, schema: Schema, options: DatabaseOptions, cipher: CipherRegistry.Registration?, isFull: Bool
   ) throws(StorageError) -> Database {
     do throws(StorageError) {
-      let connection = try connectToRead(path, .readOnly, schema, options, cipher)
+      let connection = try connectToRead(path, access: .readOnly, schema: schema, options: options, cipher: cipher)
       return Database(path, options: options, writer: connection, cipher: cipher, isFull: isFull)
     } catch {
       // The index of the log cannot be created: there may be no space, or the folder may not be writable.
@@ -38,7 +40,7 @@ extension Database {
       throw .cannotOpen(
         path, "The write-ahead log has not been moved into the file; open the file once with write permission")
     }
-    let connection = try connectToRead(path, .immutable, schema, options, cipher)
+    let connection = try connectToRead(path, access: .immutable, schema: schema, options: options, cipher: cipher)
     return Database(path, options: options, writer: connection, cipher: cipher, stamp: stamp, isFull: isFull)
   }
 
@@ -59,8 +61,8 @@ extension Database {
   }
 
   private static func connectToRead(
-    _ path: String, _ access: Connection.Access, _ schema: Schema, _ options: DatabaseOptions,
-    _ cipher: CipherRegistry.Registration?
+    _ path: String, access: Connection.Access, schema: Schema, options: DatabaseOptions,
+    cipher: CipherRegistry.Registration?
   ) throws(StorageError) -> Connection {
     let connection = try Connection(path, access: access, options: options, cipher: cipher)
     do throws(StorageError) {

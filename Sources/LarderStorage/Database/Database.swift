@@ -74,10 +74,12 @@ package final class Database: Sendable {
         do throws(StorageError) {
           keys = try unlock(path, key, keys)
           if let keys { cipher = try CipherRegistry.add(path, .encrypted(keys)) }
-          let writer = try connect(path, schema, options, cipher)
+          let writer = try connect(path, schema: schema, options: options, cipher: cipher)
           return Database(path, options: options, writer: writer, cipher: cipher)
         } catch {
-          if let opened = try openToRead(path, schema, options, cipher, after: error) { return opened }
+          if let opened = try openToRead(path, schema: schema, options: options, cipher: cipher, after: error) {
+            return opened
+          }
           // Another process that opens a new file at the same time may block the switch to a write-ahead log. SQLite
           // does not retry then, because two connections that both hold a read lock would wait for each other.
           let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
@@ -105,7 +107,7 @@ package final class Database: Sendable {
   }
 
   private static func connect(
-    _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?
+    _ path: String, schema: Schema, options: DatabaseOptions, cipher: CipherRegistry.Registration?
   ) throws(StorageError) -> Connection {
     let writer = try Connection(path, access: .readWriteCreate, options: options, cipher: cipher)
     do throws(StorageError) {

@@ -4,8 +4,8 @@ import LarderStorage
 extension CacheFolder {
   /// Reads the rest of an entry whose beginning was read, and decrypts the entry.
   func readSealed(
-    _ file: Int32, _ name: EntryName, _ beginning: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
-    _ keys: FolderKeys
+    _ file: Int32, name: EntryName, beginning: UnsafeMutableRawBufferPointer, isAll: Bool, key: String,
+    keys: FolderKeys
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     let sealedEntry: SealedEntry
     do throws(EntryFile.Damage) {
@@ -17,12 +17,14 @@ extension CacheFolder {
     // The header is there.
     let header = unsafe UnsafeRawBufferPointer(rebasing: beginning[..<EntryFile.headerLength])
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: beginning[EntryFile.headerLength...])
-    if isAll { return unsafe open(sealedEntry, header, rest, name, key, keys) }
+    if isAll { return unsafe open(sealedEntry, header: header, sealed: rest, name: name, key: key, keys: keys) }
     guard sealedEntry.fileLength >= beginning.count, sealedEntry.fileLength <= longestEntryFile else {
       return .failure(EntryFile.Damage(reason: "the file does not have the length in its header"))
     }
     if sealedEntry.blob == nil {
-      return try unsafe readInline(file, sealedEntry, header, UnsafeRawBufferPointer(rest), name, key, keys)
+      return try unsafe readInline(
+        file, sealedEntry: sealedEntry, header: header, beginning: UnsafeRawBufferPointer(rest), name: name, key: key,
+        keys: keys)
     }
     let size = try disk.status(file).size
     do throws(EntryFile.Damage) { try sealedEntry.check(size: size) } catch { return .failure(error) }
@@ -33,17 +35,19 @@ extension CacheFolder {
     guard try unsafe disk.read(file, into: buffer, at: EntryFile.headerLength) == buffer.count else {
       return .failure(EntryFile.Damage(reason: "the file was truncated while it was being read"))
     }
-    return unsafe open(sealedEntry, header, buffer, name, key, keys)
+    return unsafe open(sealedEntry, header: header, sealed: buffer, name: name, key: key, keys: keys)
   }
 
   private func open(
-    _ sealedEntry: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer,
-    _ name: EntryName,
-    _ key: String, _ keys: FolderKeys
+    _ sealedEntry: SealedEntry, header: UnsafeRawBufferPointer, sealed: UnsafeMutableRawBufferPointer,
+    name: EntryName,
+    key: String, keys: FolderKeys
   ) -> Result<EntryFile?, EntryFile.Damage> {
     do throws(EntryFile.Damage) {
       let raw = UnsafeRawBufferPointer(sealed)
-      guard let opened = try unsafe opened(sealedEntry, header, sealed, name, key, keys) else { return .success(nil) }
+      guard
+        let opened = try unsafe opened(sealedEntry, header: header, sealed: sealed, name: name, key: key, keys: keys)
+      else { return .success(nil) }
       if let blob = sealedEntry.blob {
         return .success(EntryFile(head: opened.head, body: .blob(blob, opened.head.marks)))
       }
@@ -54,11 +58,11 @@ extension CacheFolder {
   }
 
   private func opened(
-    _ sealedEntry: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer,
-    _ name: EntryName,
-    _ key: String, _ keys: FolderKeys
+    _ sealedEntry: SealedEntry, header: UnsafeRawBufferPointer, sealed: UnsafeMutableRawBufferPointer,
+    name: EntryName,
+    key: String, keys: FolderKeys
   ) throws(EntryFile.Damage) -> SealedEntry.Opened? {
-    guard unsafe SealedEntry.open(header, sealed, nil, name, keys) else {
+    guard unsafe SealedEntry.open(header, first: sealed, second: nil, name: name, keys: keys) else {
       throw EntryFile.Damage(reason: "its header failed its integrity check")
     }
     return try unsafe sealedEntry.opened(header, UnsafeRawBufferPointer(sealed), key: key)
@@ -66,8 +70,8 @@ extension CacheFolder {
 
   /// Reads an entry with its content directly into the returned array, and decrypts it there.
   private func readInline(
-    _ file: Int32, _ sealedEntry: SealedEntry, _ header: UnsafeRawBufferPointer, _ beginning: UnsafeRawBufferPointer,
-    _ name: EntryName, _ key: String, _ keys: FolderKeys
+    _ file: Int32, sealedEntry: SealedEntry, header: UnsafeRawBufferPointer, beginning: UnsafeRawBufferPointer,
+    name: EntryName, key: String, keys: FolderKeys
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     let length = sealedEntry.fileLength - EntryFile.headerLength
     guard length <= SealedEntry.lengthsLength + EntryFile.headLimit + EntryFile.inlineLimit else {
@@ -99,7 +103,9 @@ extension CacheFolder {
       }
       let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: entryBuffer[..<length])
       do throws(EntryFile.Damage) {
-        guard let opened = try unsafe opened(sealedEntry, header, sealed, name, key, keys) else { return }
+        guard
+          let opened = try unsafe opened(sealedEntry, header: header, sealed: sealed, name: name, key: key, keys: keys)
+        else { return }
         // The other data that was sealed with the content follows it.
         count = opened.length
         result = .success(opened)

@@ -20,7 +20,7 @@ extension CacheFolder {
       switch file.body {
       case .inline(let bytes): return CacheEntry(file, bytes)
       case .blob(let id, let marks):
-        if let blob = try openBlob(name, id, file.length, marks) {
+        if let blob = try openBlob(name, id: id, length: file.length, marks: marks) {
           return CacheEntry(file, blob)
         }
         missing = id
@@ -111,7 +111,7 @@ extension CacheFolder {
     let isAll = first < buffer.count
     if let keys {
       let destination = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<first])
-      return try unsafe readSealed(file, name, destination, isAll: isAll, key, keys)
+      return try unsafe readSealed(file, name: name, beginning: destination, isAll: isAll, key: key, keys: keys)
     }
     let header: EntryFile.Header
     do throws(EntryFile.Damage) {
@@ -122,7 +122,7 @@ extension CacheFolder {
     }
     // If inline content continues, reading it shows where the file ends.
     if isAll || header.blob == nil && header.headLength <= first {
-      return try unsafe read(file, header, beginning, isAll: isAll, key)
+      return try unsafe read(file, header: header, beginning: beginning, isAll: isAll, key: key)
     }
     let size = try disk.status(file).size
     guard size <= longestEntryFile else {
@@ -134,7 +134,7 @@ extension CacheFolder {
     guard try unsafe disk.read(file, into: longer, at: 0) == header.headLength else {
       return .failure(EntryFile.Damage(reason: "the file was truncated while it was being read"))
     }
-    return try unsafe read(file, header, UnsafeRawBufferPointer(longer), isAll: false, key)
+    return try unsafe read(file, header: header, beginning: UnsafeRawBufferPointer(longer), isAll: false, key: key)
   }
 
   /// The number of bytes of the first read: many entries are no longer.
@@ -142,7 +142,7 @@ extension CacheFolder {
 
   /// Reads the rest of an entry of which the beginning, with the whole head, was read.
   private func read(
-    _ file: Int32, _ header: EntryFile.Header, _ beginning: UnsafeRawBufferPointer, isAll: Bool, _ key: String
+    _ file: Int32, header: EntryFile.Header, beginning: UnsafeRawBufferPointer, isAll: Bool, key: String
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     let head: EntryFile.Head?
     do throws(EntryFile.Damage) {
@@ -234,7 +234,7 @@ extension CacheFolder {
 
   /// Opens a content file. Returns nil if it does not exist.
   private func openBlob(
-    _ name: EntryName, _ id: BlobID, _ length: Int, _ marks: BlockMarks
+    _ name: EntryName, id: BlobID, length: Int, marks: BlockMarks
   ) throws(CacheError) -> BlobFile? {
     let path = id.path(of: name)
     let file: Descriptor

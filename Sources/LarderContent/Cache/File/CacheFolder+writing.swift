@@ -30,7 +30,7 @@ struct ExistingEntry: Sendable {
 extension CacheFolder {
   /// The bytes of an entry's file, sealed if the folder is encrypted.
   func bytes(
-    _ name: EntryName, _ key: String, _ metadata: CacheMetadata, length: Int, _ body: EntryFile.Body
+    _ name: EntryName, key: String, metadata: CacheMetadata, length: Int, body: EntryFile.Body
   ) throws(CacheError) -> [UInt8] {
     guard let keys else { return try EntryFile.bytes(key: key, metadata: metadata, length: length, body: body) }
     return try SealedEntry.bytes(name, key: key, metadata: metadata, length: length, body: body, keys)
@@ -48,7 +48,7 @@ extension CacheFolder {
     let file = try write(bytes, session)
     do throws(CacheError) {
       let leftover = try changing(name) { () throws(CacheError) in
-        try replace(name, by: file, bytes.count, blob, session)
+        try replace(name, by: file, length: bytes.count, blob: blob, session: session)
       }
       if synchronizes { try syncShelf(name) }
       return leftover
@@ -77,7 +77,7 @@ extension CacheFolder {
   /// Moves a file to the name of an entry; called with the lock held. Returns why the content of the previous entry could
   /// not be removed; nil if it was removed, or there was none.
   private func replace(
-    _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: PendingContentFile?, _ session: FolderSession
+    _ name: EntryName, by file: FolderSession.File, length: Int, blob: PendingContentFile?, session: FolderSession
   ) throws(CacheError) -> CacheError? {
     let old: ExistingEntry?
     do throws(Errno) { old = try existingEntry(name) } catch { throw error.cacheError(path) }
@@ -218,7 +218,7 @@ extension CacheFolder {
       guard case .entry(let old) = try find(name, name.path, key), old.metadata == expected, old.length == length,
         (try? shelfKind(name.shelf)) == .folder
       else { return }
-      let bytes = try bytes(name, key, metadata, length: old.length, old.body)
+      let bytes = try bytes(name, key: key, metadata: metadata, length: old.length, body: old.body)
       guard bytes.count + (old.head.header.blob == nil ? 0 : old.length) <= limit else {
         throw CacheError.tooLarge(limit: limit)
       }

@@ -80,7 +80,8 @@ final class CacheFolder: Sendable {
       try storedHeader.map { (storedHeader) throws(CacheError) in try CacheFolder.keys(storedHeader, options.key, path)
       } ?? nil
     if opened.isWritable {
-      (header, self.keys) = try CacheFolder.prepare(root, state, disk, options, path, storedHeader, keys)
+      (header, self.keys) = try CacheFolder.prepare(
+        root, state: state, disk: disk, options: options, path: path, storedHeader: storedHeader, keys: keys)
       session = try CacheFolder.system(path) { () throws(Errno) in try FolderSession(root, disk, options.environment) }
       changes = try CacheFolder.openChanges(path, state, disk)
     } else {
@@ -180,8 +181,8 @@ final class CacheFolder: Sendable {
   /// Reads the state under its lock, or writes a new one if there is none or it is damaged. `storedHeader` is the state before
   /// the lock was taken, with its keys.
   private static func prepare(
-    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, _ options: Options, _ path: String,
-    _ storedHeader: FolderState.Header?, _ keys: FolderKeys?
+    _ root: Descriptor, state: Descriptor, disk: Disk, options: Options, path: String,
+    storedHeader: FolderState.Header?, keys: FolderKeys?
   ) throws(CacheError) -> (FolderState.Header, FolderKeys?) {
     try system(path) { () throws(Errno) in try lock(state, disk) }
     defer { disk.unlock(state.number) }
@@ -199,7 +200,7 @@ final class CacheFolder: Sendable {
     try system(path) { () throws(Errno) in
       // Entries are found only with the header: without it they are useless.
       try disk.makeFolder(root.number, FolderNames.removed)
-      CacheFolder.discard(FolderNames.entries, root, disk, options.environment)
+      CacheFolder.discard(FolderNames.entries, root: root, disk: disk, environment: options.environment)
       try disk.makeFolder(root.number, FolderNames.entries)
       try disk.write(state.number, FolderState.bytes(newState.0), at: 0)
       if options.synchronizes { try disk.sync(state.number) }
@@ -230,7 +231,7 @@ final class CacheFolder: Sendable {
   {
     guard let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder else { return }
     try disk.makeFolder(root.number, FolderNames.removed)
-    CacheFolder.discard(FolderNames.entries, root, disk, environment)
+    CacheFolder.discard(FolderNames.entries, root: root, disk: disk, environment: environment)
   }
 
   /// Resets a folder so that no key opens it and every key can create it again. A folder of a later version is not
@@ -379,7 +380,7 @@ final class CacheFolder: Sendable {
   }
 
   /// Moves a file or folder out of the way, to be deleted later.
-  static func discard(_ name: String, _ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) {
+  static func discard(_ name: String, root: Descriptor, disk: Disk, environment: LarderEnvironment) {
     // A link would lead out of the cache.
     guard (try? disk.status(root.number, FolderNames.removed))?.kind == .folder else { return }
     let target = FolderNames.removed + "/" + Hexadecimal.text(environment.random(), digits: 16)
@@ -388,7 +389,7 @@ final class CacheFolder: Sendable {
 
   func discard(_ name: String) {
     try? disk.makeFolder(root.number, FolderNames.removed)
-    CacheFolder.discard(name, root, disk, environment)
+    CacheFolder.discard(name, root: root, disk: disk, environment: environment)
   }
 }
 

@@ -58,7 +58,7 @@ extension CacheFolder {
     let content = unsafe [UInt8](unsafeUninitializedCapacity: inline + 1) { destination, count in
       // The array has room for this many bytes.
       let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(destination)[...inline])
-      isSame = unsafe isRead(file, name, header, raw)
+      isSame = unsafe isRead(file, name: name, header: header, destination: raw)
       count = isSame ? inline : 0
     }
     guard isSame else { return nil }
@@ -68,9 +68,9 @@ extension CacheFolder {
 
   /// Reads the head, and after it all of `destination` but its last byte. Returns true if both are right.
   private func isRead(
-    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ destination: UnsafeMutableRawBufferPointer
+    _ file: Int32, name: EntryName, header: EntryFile.Header, destination: UnsafeMutableRawBufferPointer
   ) -> Bool {
-    if let keys { return unsafe isOpened(file, name, header, destination, keys) }
+    if let keys { return unsafe isOpened(file, name: name, header: header, destination: destination, keys: keys) }
     // Known heads are short. Nothing of the buffer is kept.
     return unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength, alignment: 16) { head in
       guard let count = unsafe try? disk.readOnce(file, into: head, destination),
@@ -88,8 +88,8 @@ extension CacheFolder {
 
   /// Reads a file of an encrypted folder, where the head follows the content. Returns true if it is the known one.
   private func isOpened(
-    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ destination: UnsafeMutableRawBufferPointer,
-    _ keys: FolderKeys
+    _ file: Int32, name: EntryName, header: EntryFile.Header, destination: UnsafeMutableRawBufferPointer,
+    keys: FolderKeys
   ) -> Bool {
     let content = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[..<(destination.count - 1)])
     // One byte more, to detect a file that does not end there.
@@ -104,8 +104,8 @@ extension CacheFolder {
       else { return false }
       let behind = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<(rest.count - 1)])
       return unsafe content.isEmpty
-        ? SealedEntry.open(UnsafeRawBufferPointer(begin), behind, nil, name, keys)
-        : SealedEntry.open(UnsafeRawBufferPointer(begin), content, behind, name, keys)
+        ? SealedEntry.open(UnsafeRawBufferPointer(begin), first: behind, second: nil, name: name, keys: keys)
+        : SealedEntry.open(UnsafeRawBufferPointer(begin), first: content, second: behind, name: name, keys: keys)
     }
   }
 }

@@ -151,7 +151,8 @@ public final class FileCache: Cache, SharedCache {
       }
       let leftover = try await folder.unlessStopped { () throws(CacheError) in
         let name = try folder.name(of: key)
-        let bytes = try folder.bytes(name, key, entry.metadata, length: entry.length, .inline(content))
+        let bytes = try folder.bytes(
+          name, key: key, metadata: entry.metadata, length: entry.length, body: .inline(content))
         return try folder.publish(name, bytes)
       }
       if let leftover { folder.report(.cleanUpFailed, leftover) }

@@ -187,7 +187,8 @@ final class FileCacheWriter: CacheWriter {
   private func publish(_ metadata: CacheMetadata, _ key: String, _ state: inout State) throws(CacheError) -> Published {
     let name = try folder.name(of: key)
     guard state.file != nil else {
-      let bytes = try folder.bytes(name, key, metadata, length: state.pending.count, .inline(state.pending))
+      let bytes = try folder.bytes(
+        name, key: key, metadata: metadata, length: state.pending.count, body: .inline(state.pending))
       let leftover = try folder.publish(name, bytes)
       return (CacheEntry(metadata: metadata, bytes: state.pending, tier: .disk), leftover)
     }
@@ -196,7 +197,8 @@ final class FileCacheWriter: CacheWriter {
       state.pending = []
     }
     guard let file = state.file else { throw CacheError.gone }
-    let bytes = try folder.bytes(name, key, metadata, length: state.written, .blob(state.id, state.marks))
+    let bytes = try folder.bytes(
+      name, key: key, metadata: metadata, length: state.written, body: .blob(state.id, state.marks))
     if folder.synchronizes {
       do throws(Errno) { try folder.disk.sync(file.descriptor.number) } catch { throw error.cacheError(folder.path) }
     }

@@ -111,8 +111,8 @@ struct SealedEntry {
   /// Decrypts sealed data in place, in two buffers of which the second is optional. Returns false if it is not what was
   /// written under this name. `header` contains the file's first 64 bytes.
   static func open(
-    _ header: UnsafeRawBufferPointer, _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer?,
-    _ name: EntryName, _ keys: FolderKeys
+    _ header: UnsafeRawBufferPointer, first: UnsafeMutableRawBufferPointer, second: UnsafeMutableRawBufferPointer?,
+    name: EntryName, keys: FolderKeys
   ) -> Bool {
     guard header.count == EntryFile.headerLength else { return false }
     let data = unsafe authenticatedData(header, name)

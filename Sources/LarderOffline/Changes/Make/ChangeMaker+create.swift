@@ -31,7 +31,8 @@ extension ChangeMaker {
       throw OfflineODataError(.unfittingBody, "the content of a creation must be an entity")
     }
     let queued = try insert(entity, table, owner: owner(target), cast: target.cast, depth: 0)
-    return try recordCreate(.create, request, target, place, .entity(queued), queued.row)
+    return try recordCreate(
+      .create, request: request, target: target, place: place, body: .entity(queued), row: queued.row)
   }
 
   func owner(_ target: ChangeTarget) -> Owner? {
@@ -40,10 +41,10 @@ extension ChangeMaker {
   }
 
   mutating func recordCreate(
-    _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
-    _ place: (path: String, query: String?), _ body: QueuedBody, _ row: RowReference?
+    _ operation: QueuedRequest.Operation, request: ODataSingleRequest, target: ChangeTarget,
+    place: (path: String, query: String?), body: QueuedBody, row: RowReference?
   ) throws -> AppliedChange {
-    var draft = draft(operation, request, target, place)
+    var draft = draft(operation, request: request, target: target, place: place)
     draft.entity = row
     draft.body = body
     try dependOnMaker(of: target.entity?.row)
@@ -100,14 +101,14 @@ extension ChangeMaker {
         throw OfflineODataError.restricted(.insertRestricted, "\(table.name)/\(link.name)", by: reason)
       }
       if case .columns = navigation.relation, plan.isDependent(navigation, table) {
-        queued.links.append(try bindOne(link, navigation, table, &cells, depth))
+        queued.links.append(try bindOne(link, navigation: navigation, table: table, cells: &cells, depth: depth))
       } else {
         links.append((link, navigation))
       }
     }
-    try noteForeignKeys(&queued.properties, given, cells, table)
-    if !isMedia { try checkRequired(rules, cells, table, type) }
-    try fillKey(reference, &cells, given, table)
+    try noteForeignKeys(&queued.properties, given: given, cells: cells, table: table)
+    if !isMedia { try checkRequired(rules, cells: cells, table: table, type: type) }
+    try fillKey(reference, cells: &cells, given: given, table: table)
     effects.append(Effect(.insert, table.name, reference.row, cells: cells))
     for (link, navigation) in links {
       let linkOwner = Owner(reference: reference, cells: cells, navigation: navigation)
@@ -136,7 +137,7 @@ extension ChangeMaker {
 
   /// Throws if a property that the model requires is missing.
   private func checkRequired(
-    _ rules: ChangeRules, _ cells: EntityCells, _ table: EntityTable, _ type: EdmStructure
+    _ rules: ChangeRules, cells: EntityCells, table: EntityTable, type: EdmStructure
   ) throws {
     for (name, reason) in rules.required.sorted(by: { $0.key < $1.key }) {
       let path = name.split(separator: "/").map(String.init)
@@ -201,7 +202,7 @@ extension ChangeMaker {
 
   /// Sets local values for key properties that have no value.
   private mutating func fillKey(
-    _ reference: RowReference, _ cells: inout EntityCells, _ given: Set<String>, _ table: EntityTable
+    _ reference: RowReference, cells: inout EntityCells, given: Set<String>, table: EntityTable
   ) throws {
     var isWhole = true
     for number in table.key {

@@ -21,7 +21,7 @@ extension ChangeMaker {
     }
     effects = [Effect(.delete, subject.table.name, subject.reference.row)]
     try deleteRelated(to: subject.reference, subject.cells)
-    try record(draft(.delete, request, target, place), target)
+    try record(draft(.delete, request: request, target: target, place: place), target)
     return AppliedChange(status: 204)
   }
 

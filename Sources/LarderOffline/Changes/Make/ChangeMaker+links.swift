@@ -27,8 +27,8 @@ extension ChangeMaker {
   /// Sets a to-one navigation property whose foreign key is in this entity: its target is bound, or created together
   /// with it.
   mutating func bindOne(
-    _ link: ODataNavigationLink, _ navigation: ReplicaNavigation, _ table: EntityTable, _ cells: inout EntityCells,
-    _ depth: Int
+    _ link: ODataNavigationLink, navigation: ReplicaNavigation, table: EntityTable, cells: inout EntityCells,
+    depth: Int
   ) throws -> QueuedLink {
     var queued = QueuedLink(name: link.name, isCollection: false)
     let targetTable = plan.tables[navigation.target]
@@ -180,7 +180,7 @@ extension ChangeMaker {
         isOne ? "use updateLink for a link to one entity" : "use createLink and deleteLink for links to many entities")
     }
     if let table = plan.table(owner.reference.table) { try checkRebindable(owner.navigation, table) }
-    var draft = draft(isOne ? .updateLink : .createLink, request, target, place)
+    var draft = draft(isOne ? .updateLink : .createLink, request: request, target: target, place: place)
     draft.formerEnd = try formerEnd(owner)
     let (reference, linkTarget) = try self.reference(url)
     draft.body = .reference(reference)
@@ -208,7 +208,7 @@ extension ChangeMaker {
       }
     }
     var place = place
-    var draft = draft(.deleteLink, request, target, place)
+    var draft = draft(.deleteLink, request: request, target: target, place: place)
     if owner.navigation.isCollection {
       var item = target.item
       if item == nil, let id = ChangeMaker.option("$id", place.query) {
@@ -269,7 +269,7 @@ extension ChangeMaker {
   /// Marks foreign keys whose values are keys of entities that the server has not seen, so that the server's keys are
   /// sent.
   mutating func noteForeignKeys(
-    _ sent: inout [QueuedProperty], _ given: Set<String>, _ cells: EntityCells, _ table: EntityTable
+    _ sent: inout [QueuedProperty], given: Set<String>, cells: EntityCells, table: EntityTable
   ) throws {
     for navigation in table.navigations {
       guard case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table) else { continue }

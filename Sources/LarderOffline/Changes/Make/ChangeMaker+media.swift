@@ -10,7 +10,7 @@ extension ChangeMaker {
     guard case .operation(let operation) = target.end else {
       throw OfflineODataError(.unsupportedChange, "the path does not end with an action")
     }
-    var draft = draft(.action, request, target, place)
+    var draft = draft(.action, request: request, target: target, place: place)
     switch request.body {
     case .none: try checkWhole([], operation)
     case .properties(let properties): draft.body = .properties(try parameters(properties, operation))
@@ -63,25 +63,25 @@ extension ChangeMaker {
     if let place = effects.lastIndex(where: { $0.kind == .insert && $0.reference == queued.row }) {
       effects[place].cells[.media] = .text(MediaInfo(contentType: stored?.contentType).json)
     }
-    return try recordCreate(.createMedia, request, target, place, body, queued.row)
+    return try recordCreate(.createMedia, request: request, target: target, place: place, body: body, row: queued.row)
   }
 
   mutating func updateMedia(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
-    try setMedia(.updateMedia, request, target, place, try media())
+    try setMedia(.updateMedia, request: request, target: target, place: place, body: try media())
   }
 
   mutating func deleteMedia(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     stored = nil
-    return try setMedia(.deleteMedia, request, target, place, .none)
+    return try setMedia(.deleteMedia, request: request, target: target, place: place, body: .none)
   }
 
   private mutating func setMedia(
-    _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
-    _ place: (path: String, query: String?), _ body: QueuedBody
+    _ operation: QueuedRequest.Operation, request: ODataSingleRequest, target: ChangeTarget,
+    place: (path: String, query: String?), body: QueuedBody
   ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
@@ -105,7 +105,7 @@ extension ChangeMaker {
     }
     let info = stored.map { SQLValue.text(MediaInfo(contentType: $0.contentType).json) } ?? .null
     effects = [Effect(.set, subject.table.name, subject.reference.row, cells: EntityCells([name: info]))]
-    var draft = draft(operation, request, target, place)
+    var draft = draft(operation, request: request, target: target, place: place)
     draft.body = body
     // The bytes of an entity are a separate resource, even if the path is that of the entity.
     if case .entity = target.end { draft.target.path = (target.suffix + ["$value"]).joined(separator: "/") }

@@ -5,12 +5,12 @@ import LarderStorage
 // Updates entities and properties (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).
 extension ChangeMaker {
   mutating func update(
-    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
-    _ method: ODataSingleRequest.UpdateMethod
+    _ request: ODataSingleRequest, target: ChangeTarget, place: (path: String, query: String?),
+    method: ODataSingleRequest.UpdateMethod
   ) throws -> AppliedChange {
     switch target.end {
-    case .entity: return try updateEntity(request, target, place, method)
-    case .property: return try updateProperty(request, target, place, method)
+    case .entity: return try updateEntity(request, target: target, place: place, method: method)
+    case .property: return try updateProperty(request, target: target, place: place, method: method)
     case .value: return try updateValue(request, target, place)
     default: throw OfflineODataError(.unsupportedChange, "only entities and properties can be updated")
     }
@@ -33,8 +33,8 @@ extension ChangeMaker {
   }
 
   private mutating func updateEntity(
-    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
-    _ method: ODataSingleRequest.UpdateMethod
+    _ request: ODataSingleRequest, target: ChangeTarget, place: (path: String, query: String?),
+    method: ODataSingleRequest.UpdateMethod
   ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
@@ -55,7 +55,7 @@ extension ChangeMaker {
       typeName: subject.type.name == subject.table.type.name ? nil : subject.type.name, row: subject.reference,
       properties: changed.sent)
     try noteForeignKeys(
-      &queued.properties, Set(cells.values.keys), merged(subject.cells, cells), subject.table)
+      &queued.properties, given: Set(cells.values.keys), cells: merged(subject.cells, cells), table: subject.table)
     for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
       queued.links.append(try rebind(link, subject, &cells))
     }
@@ -66,7 +66,7 @@ extension ChangeMaker {
       case .merge: .merge
       case .replace: .replace
       }
-    var draft = draft(operation, request, target, place)
+    var draft = draft(operation, request: request, target: target, place: place)
     draft.body = .entity(queued)
     try record(draft, target)
     let shows = ChangeMaker.preference(request) == .representation && model.version >= .v4
@@ -140,7 +140,7 @@ extension ChangeMaker {
     }
     let urls = link.bindings + entities.compactMap(ChangeMaker.referenceURL)
     if !navigation.isCollection, plan.isDependent(navigation, subject.table) {
-      let bound = try bindOne(link, navigation, subject.table, &cells, 0)
+      let bound = try bindOne(link, navigation: navigation, table: subject.table, cells: &cells, depth: 0)
       if bound.isNull { try checkNullable(navigation, subject.table) }
       return bound
     }
@@ -165,8 +165,8 @@ extension ChangeMaker {
   // MARK: Properties
 
   private mutating func updateProperty(
-    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
-    _ method: ODataSingleRequest.UpdateMethod
+    _ request: ODataSingleRequest, target: ChangeTarget, place: (path: String, query: String?),
+    method: ODataSingleRequest.UpdateMethod
   ) throws -> AppliedChange {
     let subject = try subject(target)
     let value: ODataValue
@@ -182,7 +182,9 @@ extension ChangeMaker {
     // Only a complex value has parts that can be left unchanged (OData Protocol 4.01 §11.4.9).
     let isComplex = if case .complex = value { true } else { false }
     let operation: QueuedRequest.Operation = method != .replace && isComplex ? .patchProperty : .replaceProperty
-    return try set(value, operation, request, target, place, subject, isWhole: method == .replace)
+    return try set(
+      value, operation: operation, request: request, target: target, place: place, subject: subject,
+      isWhole: method == .replace)
   }
 
   /// Updates the raw value of a property (`/$value`), or the bytes of a media entity.
@@ -208,7 +210,7 @@ extension ChangeMaker {
     case nil: value = .string(String(decoding: bytes, as: UTF8.self))
     }
     return try set(
-      value, .replaceValue, request, target, place, subject, isWhole: true,
+      value, operation: .replaceValue, request: request, target: target, place: place, subject: subject, isWhole: true,
       body: .bytes(bytes, contentType: contentType))
   }
 
@@ -217,12 +219,14 @@ extension ChangeMaker {
   ) throws -> AppliedChange {
     let subject = try subject(target)
     guard !target.path.isEmpty else { return try deleteMedia(request, target, place) }
-    return try set(.null, .deleteProperty, request, target, place, subject, isWhole: true, body: QueuedBody.none)
+    return try set(
+      .null, operation: .deleteProperty, request: request, target: target, place: place, subject: subject,
+      isWhole: true, body: QueuedBody.none)
   }
 
   private mutating func set(
-    _ value: ODataValue, _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
-    _ place: (path: String, query: String?), _ subject: Subject, isWhole: Bool, body: QueuedBody? = nil
+    _ value: ODataValue, operation: QueuedRequest.Operation, request: ODataSingleRequest, target: ChangeTarget,
+    place: (path: String, query: String?), subject: Subject, isWhole: Bool, body: QueuedBody? = nil
   ) throws -> AppliedChange {
     let rules = context.rules(subject.table)
     if let reason = rules.refusesUpdate {
@@ -243,9 +247,9 @@ extension ChangeMaker {
     try changed.take(value, at: target.path, isWhole: isWhole)
     let cells = try changed.finished()
     var sent = changed.sent
-    try noteForeignKeys(&sent, Set(cells.values.keys), merged(subject.cells, cells), subject.table)
+    try noteForeignKeys(&sent, given: Set(cells.values.keys), cells: merged(subject.cells, cells), table: subject.table)
     effects = [Effect(.set, subject.table.name, subject.reference.row, cells: cells)]
-    var draft = draft(operation, request, target, place)
+    var draft = draft(operation, request: request, target: target, place: place)
     draft.body = body ?? .properties(sent)
     // Bytes cannot contain a key that the service has not assigned yet, so the property is sent in place of its raw
     // value.

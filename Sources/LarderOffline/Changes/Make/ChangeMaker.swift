@@ -56,7 +56,7 @@ struct ChangeMaker {
     var applied: AppliedChange
     switch request.operation {
     case .create: applied = try create(request, target, place)
-    case .update(let method): applied = try update(request, target, place, method)
+    case .update(let method): applied = try update(request, target: target, place: place, method: method)
     case .delete: applied = try delete(request, target, place)
     case .createLink, .updateLink: applied = try link(request, target, place)
     case .deleteLink: applied = try unlink(request, target, place)
@@ -129,8 +129,8 @@ struct ChangeMaker {
 
   /// The queued form of a request, without its content.
   func draft(
-    _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
-    _ place: (path: String, query: String?)
+    _ operation: QueuedRequest.Operation, request: ODataSingleRequest, target: ChangeTarget,
+    place: (path: String, query: String?)
   ) -> QueuedRequest {
     let queuedTarget =
       target.entity.map { QueuedTarget($0, target.suffix.joined(separator: "/"), query: place.query) }

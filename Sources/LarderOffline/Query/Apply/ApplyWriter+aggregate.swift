@@ -45,11 +45,11 @@ extension ApplyWriter {
     case .custom(_, let name): throw OfflineODataError.unsupported("the custom aggregate '\(name)'")
     case .count(let path) where path.segments.isEmpty:
       return .direct(SQLAggregateCall.count("*").operand(item.type), isCount: true)
-    case .count(let path): return try related(path, nil, item.type, rows, keys)
+    case .count(let path): return try related(path, method: nil, type: item.type, rows: rows, keys: keys)
     case .expression(let expression):
       let method = try AggregateMethod(item.method)
       if case .path(let path) = expression.kind, !isOwn(path, method) {
-        return try related(path, method, item.type, rows, keys)
+        return try related(path, method: method, type: item.type, rows: rows, keys: keys)
       }
       let operand = try distinguishable(expression, rows)
       return .direct(method.call(operand).operand(item.type), isCount: method == .countdistinct)
@@ -119,7 +119,7 @@ extension ApplyWriter {
   /// The value of an item over related entities: finds the entities that a path leads to, each once in its group, then
   /// aggregates their values.
   private func related(
-    _ path: ODataBoundPath, _ method: AggregateMethod?, _ type: ODataBoundType, _ rows: ApplySet, _ keys: Projection
+    _ path: ODataBoundPath, method: AggregateMethod?, type: ODataBoundType, rows: ApplySet, keys: Projection
   ) throws -> AggregateValue {
     var walk = try AggregateWalk(self, path, rows)
     try walk.finish()

@@ -181,7 +181,7 @@ struct RowUnion {
       if case .value(let value) = scope { value } else { nil }
     }
     if values.count == presentScopes.count, let first = values.first {
-      return .value(try merged(scopes, first, values, name))
+      return .value(try merged(scopes, first: first, values: values, name: name))
     }
     let texts = presentScopes.compactMap { scope -> JSONPlace? in if case .json(let json) = scope { json } else { nil }
     }
@@ -198,7 +198,7 @@ struct RowUnion {
 
   /// Combines the values of all sets in one form.
   private mutating func merged(
-    _ scopes: [Scope?], _ first: SQLOperand, _ values: [SQLOperand], _ name: String
+    _ scopes: [Scope?], first: SQLOperand, values: [SQLOperand], name: String
   ) throws -> SQLOperand {
     let storages = Set(values.map(\.storage))
     let writer = ExpressionWriter(statement: statement, environment: Environment())

@@ -53,7 +53,7 @@ extension ApplyWriter {
     for (place, (reference, chosen)) in hierarchies.enumerated() {
       let level = "rolluprecursive " + String(inner.keys.names.count)
       levels.append((level, place + 1, reference))
-      try divide(reference, chosen, level, number: place + 1, &inner, &groups)
+      try divide(reference, chosen: chosen, level: level, number: place + 1, rows: &inner, groups: &groups)
     }
     if paths.isEmpty {
       // A node without rows is a group too.

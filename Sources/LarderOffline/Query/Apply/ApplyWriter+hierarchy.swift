@@ -7,8 +7,8 @@ extension ApplyWriter {
 
   /// Keeps the rows whose nodes are ancestors, or descendants, of the nodes of the rows that the steps return (§6.2.1).
   func relatives(
-    _ relation: ODataHierarchyRelation, _ reference: ODataBoundHierarchy, _ steps: [ODataBoundTransformation],
-    distance: Int?, keepsStart: Bool, _ rows: inout ApplySet
+    _ relation: ODataHierarchyRelation, reference: ODataBoundHierarchy, steps: [ODataBoundTransformation],
+    distance: Int?, keepsStart: Bool, rows: inout ApplySet
   ) throws {
     guard rows.keys.isEmpty else {
       throw OfflineODataError.unsupported("\(relation.rawValue) inside groupby or join")
@@ -48,8 +48,8 @@ extension ApplyWriter {
 
   /// Repeats each row for each place of the hierarchy that it is related to, in the order of the places (§6.2.2).
   func traverse(
-    _ reference: ODataBoundHierarchy, isPostorder: Bool, _ steps: [ODataBoundTransformation],
-    _ order: [ODataBoundOrderBy], _ rows: inout ApplySet
+    _ reference: ODataBoundHierarchy, isPostorder: Bool, steps: [ODataBoundTransformation],
+    order: [ODataBoundOrderBy], rows: inout ApplySet
   ) throws {
     let hierarchy = try HierarchyWriter(self, reference)
     let places = try hierarchy.traversal(isPostorder: isPostorder, steps, order)
@@ -172,12 +172,12 @@ extension ApplyWriter {
     case 0?: try replace(node.entity, &rows, isSame: isSame)
     case let count?:
       let steps = reference.property.segments[..<count].filter { $0.propertyName != nil }
-      rows.set.scope = try setting(.entity(node.entity), steps[...], rows.set.scope, &rows)
+      rows.set.scope = try setting(.entity(node.entity), steps: steps[...], scope: rows.set.scope, rows: &rows)
     case nil:
       let steps = reference.property.segments.filter { $0.propertyName != nil }
       // An entity whose path to the node has no collection contains the identifier already.
       if isSame, case .entity = rows.set.scope, steps.allSatisfy({ $0.type?.isCollection != true }) { break }
-      rows.set.scope = try setting(.value(node.identifier), steps[...], rows.set.scope, &rows)
+      rows.set.scope = try setting(.value(node.identifier), steps: steps[...], scope: rows.set.scope, rows: &rows)
     }
     if case .row(let computedRow) = rows.set.scope { rows.set.names = computedRow.shown }
     rows.set.source = rows.set.source ?? (reference.nodeSteps == 0 ? reference.nodes.source : nil)
@@ -212,15 +212,15 @@ extension ApplyWriter {
 
   /// Sets a value at the end of a path in a row. A collection on the path gets one item.
   private func setting(
-    _ new: Scope, _ steps: ArraySlice<ODataBoundSegment>, _ scope: Scope, _ rows: inout ApplySet
+    _ new: Scope, steps: ArraySlice<ODataBoundSegment>, scope: Scope, rows: inout ApplySet
   ) throws -> Scope {
     guard let step = steps.first, let name = step.propertyName else { return new }
     let rest = steps.dropFirst()
     let isCollection = step.type?.isCollection == true
     var value = new
     if !rest.isEmpty {
-      let currentValue = isCollection ? .row([:]) : try self.currentValue(step, name, scope, &rows)
-      value = try setting(new, rest, currentValue, &rows)
+      let currentValue = isCollection ? .row([:]) : try self.currentValue(step, name: name, scope: scope, rows: &rows)
+      value = try setting(new, steps: rest, scope: currentValue, rows: &rows)
     }
     if isCollection { value = .nested(NestedRows(origin: .item(value, statement), source: step.source)) }
     var computedRow: ComputedRow
@@ -244,7 +244,7 @@ extension ApplyWriter {
 
   /// The current value at a segment, in a form into which a value can be set.
   private func currentValue(
-    _ step: ODataBoundSegment, _ name: String, _ scope: Scope, _ rows: inout ApplySet
+    _ step: ODataBoundSegment, name: String, scope: Scope, rows: inout ApplySet
   ) throws -> Scope {
     if case .row(let computedRow) = scope {
       if case .complex(let complex)? = computedRow[name] { return .row(try RowParts(statement).row(of: complex)) }

@@ -22,8 +22,8 @@ extension ApplyWriter {
   /// Repeats each row for each node that the row's node is at or below. These nodes are groups from here on: a group's
   /// rows are the portion of its node.
   func divide(
-    _ reference: ODataBoundHierarchy, _ chosen: [ODataBoundTransformation], _ level: String, number: Int,
-    _ rows: inout ApplySet, _ groups: inout ApplySet
+    _ reference: ODataBoundHierarchy, chosen: [ODataBoundTransformation], level: String, number: Int,
+    rows: inout ApplySet, groups: inout ApplySet
   ) throws {
     let hierarchy = try HierarchyWriter(self, reference)
     let (nodes, portions) = try hierarchy.portions(chosen)

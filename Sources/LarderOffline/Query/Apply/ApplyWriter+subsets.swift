@@ -46,7 +46,7 @@ extension ApplyWriter {
   // MARK: Extremes
 
   func extremes(
-    _ kind: ODataExtremes, _ count: ODataBoundExpression, _ measure: ODataBoundExpression, _ rows: inout ApplySet
+    _ kind: ODataExtremes, count: ODataBoundExpression, measure: ODataBoundExpression, rows: inout ApplySet
   ) throws {
     try check(kind, count)
     let value = try writer(rows.set.scope).operand(measure)
@@ -66,8 +66,10 @@ extension ApplyWriter {
         let number = try numbered(&rows, terms)
         rows.set.rows.conditions.append("larder_compare(\(number), \(limit.text)) <= 0")
       }
-    case .topsum, .bottomsum: try running(&rows, value, terms, Limit(number: limit.text, isPercent: false))
-    case .toppercent, .bottompercent: try running(&rows, value, terms, Limit(number: limit.text, isPercent: true))
+    case .topsum, .bottomsum:
+      try running(&rows, value: value, terms: terms, limit: Limit(number: limit.text, isPercent: false))
+    case .toppercent, .bottompercent:
+      try running(&rows, value: value, terms: terms, limit: Limit(number: limit.text, isPercent: true))
     }
   }
 
@@ -111,7 +113,7 @@ extension ApplyWriter {
   /// Keeps rows in their order until the sum of their values reaches the limit. The query goes from row to row, because
   /// the sum must be exact.
   private func running(
-    _ rows: inout ApplySet, _ value: SQLOperand, _ terms: [OrderTerm], _ limit: Limit
+    _ rows: inout ApplySet, value: SQLOperand, terms: [OrderTerm], limit: Limit
   ) throws {
     let (all, walk, totals) = (
       statement.context.alias("q"), statement.context.alias("r"), statement.context.alias("s")

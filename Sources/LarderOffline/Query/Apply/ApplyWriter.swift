@@ -66,7 +66,7 @@ struct ApplyWriter {
       rows.set.order = terms + rows.set.order
     case .top(let count): try page(&rows, top: count)
     case .skip(let count): try page(&rows, skip: count)
-    case .extremes(let kind, let count, let measure): try extremes(kind, count, measure, &rows)
+    case .extremes(let kind, let count, let measure): try extremes(kind, count: count, measure: measure, rows: &rows)
     case .aggregate(let items): rows = try aggregate(items, rows)
     case .groupBy(let elements, let inner): rows = try groupBy(elements, inner, rows)
     case .concat(let sequences): rows = try union(sequences.map { try apply($0, rows) })
@@ -75,10 +75,11 @@ struct ApplyWriter {
     case .nest(let sequences): rows = try nest(sequences, rows)
     case .addNested(let path, let sequences): try addNested(path, sequences, &rows)
     case .relatives(let relation, let hierarchy, let inner, let distance, let keepsStart):
-      try relatives(relation, hierarchy, inner, distance: distance, keepsStart: keepsStart, &rows)
+      try relatives(
+        relation, reference: hierarchy, steps: inner, distance: distance, keepsStart: keepsStart, rows: &rows)
       rows.isThinned = true
     case .traverse(let hierarchy, let isPostorder, let inner, let order):
-      try traverse(hierarchy, isPostorder: isPostorder, inner, order, &rows)
+      try traverse(hierarchy, isPostorder: isPostorder, steps: inner, order: order, rows: &rows)
     case .custom(let path):
       let name = path.segments.last.map { describe($0.kind) } ?? "a function"
       throw OfflineODataError.unsupported("\(name) as a transformation of $apply")

@@ -116,7 +116,7 @@ extension ExpressionWriter {
     if isNaN(left) || isNaN(right) { return Condition(text: .atom(name == .notEqual ? "1" : "0")) }
     let (lhs, rhs) = try comparable(left, right)
     let isNullable = lhs.isNullable || rhs.isNullable
-    if isEquality { return Condition(text: equality(name, lhs, rhs, wants)) }
+    if isEquality { return Condition(text: equality(name, lhs: lhs, rhs: rhs, wants: wants)) }
     let symbol: SQLText =
       switch name {
       case .less: "<"
@@ -148,7 +148,7 @@ extension ExpressionWriter {
   }
 
   private func equality(
-    _ name: ODataBinaryOperator, _ lhs: SQLOperand, _ rhs: SQLOperand, _ wants: Wanted
+    _ name: ODataBinaryOperator, lhs: SQLOperand, rhs: SQLOperand, wants: Wanted
   ) -> SQLText {
     let left = side(lhs, rhs)
     let right = rhs.text.operand

@@ -15,7 +15,7 @@ extension ExpressionWriter {
     let (lhsType, rhsType) = (try lhs.typeName(at: []), try rhs.typeName(at: []))
     var parts: [SQLText] = ["\(operand: lhsType) = \(operand: rhsType)"]
     for (path, column) in columns + (try rhs.columnsMissing(in: columns)) {
-      parts.append(try equal(path, column, lhs, rhs))
+      parts.append(try equal(path, column: column, lhs: lhs, rhs: rhs))
     }
     let isSame = ExpressionWriter.chain(parts.map(\.operand), " AND ")
     // Without `ifnull`, the condition would be NULL instead of false if a type is NULL.
@@ -24,7 +24,7 @@ extension ExpressionWriter {
   }
 
   private func equal(
-    _ path: [String], _ column: ReplicaColumn, _ lhs: StructuredOperand, _ rhs: StructuredOperand
+    _ path: [String], column: ReplicaColumn, lhs: StructuredOperand, rhs: StructuredOperand
   ) throws -> SQLText {
     switch column.storage {
     case .complex: return "\(operand: try lhs.typeName(at: path)) IS \(operand: try rhs.typeName(at: path))"

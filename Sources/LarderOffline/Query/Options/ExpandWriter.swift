@@ -41,7 +41,10 @@ struct ExpandWriter {
   private func expand(_ item: ODataBoundExpandItem, of scope: Scope) throws -> [ReadExpand] {
     if item.content == .stream { throw OfflineODataError.unsupported("$expand of a stream") }
     if let (name, computed) = computedMember(item, of: scope) {
-      return [try expandComputed([name], computed, item.options, item.content, from: item.path.source)]
+      return [
+        try expandComputed(
+          [name], computed: computed, options: item.options, content: item.content, from: item.path.source)
+      ]
     }
     guard case .entity(var owner) = scope else { throw OfflineODataError.unsupported("$expand here") }
     var path: [String] = []
@@ -240,8 +243,12 @@ struct ExpandWriter {
     for name in entity.computed.keys.sorted() where !expanded.contains(name) && selection.shows(name) {
       switch entity.computed[name] {
       case .entity? where !entity.inLine.contains(name): continue
-      case .entity(let other)?: expands.append(try expandComputed([name], .entity(other), nil, .entities, from: nil))
-      case .nested(let nested)?: expands.append(try expandComputed([name], .nested(nested), nil, .entities, from: nil))
+      case .entity(let other)?:
+        expands.append(
+          try expandComputed([name], computed: .entity(other), options: nil, content: .entities, from: nil))
+      case .nested(let nested)?:
+        expands.append(
+          try expandComputed([name], computed: .nested(nested), options: nil, content: .entities, from: nil))
       case .row(let members)?: expands += try inLine(members, members.names, at: [name])
       default: continue
       }
@@ -258,8 +265,14 @@ struct ExpandWriter {
       var memberExpands: [ReadExpand] = []
       switch members[name] {
       case .entity? where !members.inLine.contains(name): continue
-      case .entity(let entity)?: memberExpands = [try expandComputed(place, .entity(entity), nil, .entities, from: nil)]
-      case .nested(let nested)?: memberExpands = [try expandComputed(place, .nested(nested), nil, .entities, from: nil)]
+      case .entity(let entity)?:
+        memberExpands = [
+          try expandComputed(place, computed: .entity(entity), options: nil, content: .entities, from: nil)
+        ]
+      case .nested(let nested)?:
+        memberExpands = [
+          try expandComputed(place, computed: .nested(nested), options: nil, content: .entities, from: nil)
+        ]
       case .row(let inner)?: memberExpands = try inLine(inner, inner.names, at: place)
       default: continue
       }
@@ -272,7 +285,7 @@ struct ExpandWriter {
   }
 
   private func expandComputed(
-    _ path: [String], _ computed: Scope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
+    _ path: [String], computed: Scope, options: ODataBoundOptions?, content: ODataBoundExpandItem.Content,
     from source: ODataBoundSource?
   ) throws -> ReadExpand {
     let child = try SelectStatement(statement.context, outer: statement)

@@ -44,14 +44,14 @@ struct PlanWriter {
       set.rows.conditions.append(try condition(filter, set))
     }
     reach(set)
-    if resultKind == .count { return try counted(set, options, writer, owner) }
+    if resultKind == .count { return try counted(set, options: options, writer: writer, owner: owner) }
     let total = options.count == true ? ReadCount("SELECT count(*) \(set.rows.from())") : nil
     let content = try content(set, options, resultKind)
     guard !set.isSingle else {
       let sql = try SQLText.select(statement.columns, set.rows)
       return ReadPlan(sql, content, isSingle: true, count: total, owner: owner)
     }
-    return try ordered(set, options, writer, content, total, owner)
+    return try ordered(set, options: options, writer: writer, content: content, total: total, owner: owner)
   }
 
   /// Writes `$filter`. Rows that one part of an `and` excludes need not have the data that the other parts use.
@@ -134,7 +134,7 @@ struct PlanWriter {
   }
 
   private func counted(
-    _ set: RowSet, _ options: ODataBoundOptions, _ writer: ExpressionWriter, _ owner: ReadCount?
+    _ set: RowSet, options: ODataBoundOptions, writer: ExpressionWriter, owner: ReadCount?
   ) throws -> ReadPlan {
     var text: SQLText = "SELECT count(*) \(set.rows.from())"
     if options.top != nil || options.skip != nil {
@@ -161,8 +161,8 @@ struct PlanWriter {
   }
 
   private func ordered(
-    _ set: RowSet, _ options: ODataBoundOptions, _ writer: ExpressionWriter, _ content: ReadContent,
-    _ total: ReadCount?, _ owner: ReadCount?
+    _ set: RowSet, options: ODataBoundOptions, writer: ExpressionWriter, content: ReadContent,
+    total: ReadCount?, owner: ReadCount?
   ) throws -> ReadPlan {
     var set = set
     let terms = try OrderWriter(writer: writer).terms(options.orderBy, set)

@@ -18,7 +18,7 @@ struct ShapeWriter {
       let selection = try Selection(options.select, path: [])
       let expanded = Set(expands.map { $0.path.first ?? "" })
       expands += try expander.inLine(entity, selection, without: expanded)
-      return try shape(entity, set, selection, expands)
+      return try shape(entity, set: set, selection: selection, expands: expands)
     case .row(let members):
       let expander = ExpandWriter(statement: statement, it: it ?? set.scope)
       let selection = try Selection(options.select, path: [])
@@ -45,7 +45,7 @@ struct ShapeWriter {
   }
 
   private func shape(
-    _ entity: EntityScope, _ set: RowSet, _ selection: Selection, _ expands: [ReadExpand]
+    _ entity: EntityScope, set: RowSet, selection: Selection, expands: [ReadExpand]
   ) throws -> ReadShape {
     let table = entity.table
     let expanded = Set(expands.map { $0.path.first ?? "" })

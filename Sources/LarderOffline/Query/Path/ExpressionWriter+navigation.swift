@@ -46,7 +46,7 @@ extension ExpressionWriter {
     rows.tables.append("\(try context.table(table.number)) AS \(alias: alias)")
     if let numbers = owner.guardedBy { rows.conditions.append(try typeCondition(numbers, owner)) }
     try need(navigation, of: owner)
-    try join(navigation.relation, owner, target, &rows)
+    try join(navigation.relation, owner: owner, target: target, rows: &rows)
     if let numbers = narrowingTypes(target.type, in: table) {
       rows.conditions.append(try typeCondition(numbers, target))
     }
@@ -59,7 +59,7 @@ extension ExpressionWriter {
   }
 
   private func join(
-    _ relation: ReplicaRelation, _ owner: EntityScope, _ target: EntityScope, _ rows: inout RelatedRows
+    _ relation: ReplicaRelation, owner: EntityScope, target: EntityScope, rows: inout RelatedRows
   ) throws {
     switch relation {
     case .columns(let pairs):

@@ -139,11 +139,11 @@ extension ExpressionWriter {
         // The parts of a complex value that is null are null (§5.1.1.15).
         place.base = .atom("CASE WHEN \(try reference(marker.name, of: entity)) IS NOT NULL THEN \(place.base) END")
       }
-      place.base = try guarded(place.base, column, entity, complex)
+      place.base = try guarded(place.base, column: column, entity: entity, complex: complex)
       return scope(of: place)
     }
     let columnText = try reference(column, of: entity)
-    let text = try guarded(columnText, column, entity, complex)
+    let text = try guarded(columnText, column: column, entity: entity, complex: complex)
     let isBare = text == columnText && entity.statement === statement
     switch column.storage {
     case .stream:
@@ -159,7 +159,7 @@ extension ExpressionWriter {
 
   /// Makes a value null if the row, or the complex value, is not of the type of a cast.
   private func guarded(
-    _ text: SQLText, _ column: ReplicaColumn, _ entity: EntityScope, _ complex: ComplexScope?
+    _ text: SQLText, column: ReplicaColumn, entity: EntityScope, complex: ComplexScope?
   ) throws -> SQLText {
     var conditions: [SQLText] = []
     // In rows of other types the column is NULL, which must not be read as an empty collection.

@@ -20,9 +20,9 @@ struct ResourceWriter {
     if let cast { place = try writer.cast(place, to: cast) }
     switch last {
     case .count?: return try counted(place, options, owner)
-    case .ref?: return try rows(place, path, options, as: .references, owner)
+    case .ref?: return try rows(place, path: path, options: options, as: .references, owner: owner)
     case .value?: return try raw(place, path, options)
-    default: return try resource(place, path, options, owner)
+    default: return try resource(place, path: path, options: options, owner: owner)
     }
   }
 
@@ -71,16 +71,16 @@ struct ResourceWriter {
   // MARK: Resources
 
   private func resource(
-    _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, _ owner: ReadCount?
+    _ place: PathPlace, path: ODataBoundPath, options: ODataBoundOptions, owner: ReadCount?
   ) throws -> ReadPlan {
     guard let rows = place.rows else { throw OfflineODataError.unsupported("a path without a start") }
     switch place.scope {
-    case .entity: return try self.rows(place, path, options, as: .objects, owner)
+    case .entity: return try self.rows(place, path: path, options: options, as: .objects, owner: owner)
     case .value(let value) where value.storage == .stream: return try stream(path)
     case .value(let value):
       return try self.value(ResourceWriter.name(path), value, rows, isRaw: false)
-    case .json(let json): return try self.json(json, rows, path, options)
-    case .complex(let complex): return try self.complex(complex, rows, path, options)
+    case .json(let json): return try self.json(json, rows: rows, path: path, options: options)
+    case .complex(let complex): return try self.complex(complex, rows: rows, path: path, options: options)
     case .row, .nested: throw OfflineODataError.unsupported("a row as a resource")
     }
   }
@@ -97,8 +97,8 @@ struct ResourceWriter {
   }
 
   private func rows(
-    _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, as resultKind: PlanWriter.ResultKind,
-    _ owner: ReadCount?
+    _ place: PathPlace, path: ODataBoundPath, options: ODataBoundOptions, as resultKind: PlanWriter.ResultKind,
+    owner: ReadCount?
   ) throws -> ReadPlan {
     guard case .entity = place.scope, let rows = place.rows else {
       throw OfflineODataError.unsupported("$ref on rows that are not entities")
@@ -136,7 +136,7 @@ struct ResourceWriter {
   }
 
   private func json(
-    _ json: JSONPlace, _ rows: RelatedRows, _ path: ODataBoundPath, _ options: ODataBoundOptions
+    _ json: JSONPlace, rows: RelatedRows, path: ODataBoundPath, options: ODataBoundOptions
   ) throws -> ReadPlan {
     if !json.type.isCollection { try rejectOptions(options, besides: { $0.select = [] }) }
     let writer = CollectionWriter(statement: statement, environment: Environment())
@@ -150,7 +150,7 @@ struct ResourceWriter {
   }
 
   private func complex(
-    _ complex: ComplexScope, _ rows: RelatedRows, _ path: ODataBoundPath, _ options: ODataBoundOptions
+    _ complex: ComplexScope, rows: RelatedRows, path: ODataBoundPath, options: ODataBoundOptions
   ) throws -> ReadPlan {
     try rejectOptions(options, besides: { $0.select = [] })
     guard let column = complex.owner.table.column(complex.path, on: complex.owner.type) else {
@@ -186,7 +186,7 @@ struct ResourceWriter {
     switch place.scope {
     case .entity:
       guard !place.isCollection else { throw OfflineODataError.unsupported("$value of a collection") }
-      return try self.rows(place, path, options, as: .media, nil)
+      return try self.rows(place, path: path, options: options, as: .media, owner: nil)
     case .value(let value) where value.storage == .stream: return try stream(path)
     case .value(let value): return try self.value(ResourceWriter.name(path), value, rows, isRaw: true)
     case .json(let json) where !json.type.isCollection && !json.type.item.isStructured:

@@ -58,19 +58,21 @@ struct ReplicaPlanBuilder {
     }
     for container in containers {
       for set in container.entitySets {
-        addRoot(set.name, in: container, .entitySet(set.name), set.entityType, set.navigationPropertyBindings)
+        addRoot(
+          set.name, in: container, place: .entitySet(set.name), type: set.entityType,
+          bindings: set.navigationPropertyBindings)
       }
       for singleton in container.singletons {
         addRoot(
-          singleton.name, in: container, .singleton(singleton.name), singleton.type,
-          singleton.navigationPropertyBindings)
+          singleton.name, in: container, place: .singleton(singleton.name), type: singleton.type,
+          bindings: singleton.navigationPropertyBindings)
       }
     }
   }
 
   private mutating func addRoot(
-    _ name: String, in container: EdmEntityContainer, _ place: EntityTable.Place, _ type: String,
-    _ bindings: [EdmNavigationPropertyBinding]
+    _ name: String, in container: EdmEntityContainer, place: EntityTable.Place, type: String,
+    bindings: [EdmNavigationPropertyBinding]
   ) {
     guard let structure = model.structure(type), structure.isEntityType else { return }
     if let existing = byName[name] {
@@ -78,15 +80,15 @@ struct ReplicaPlanBuilder {
       if tables[existing].types[0].name == structure.name { return }
       let qualified = container.qualifiedName + "." + name
       guard byName[qualified] == nil else { return }
-      return add(qualified, place, structure, root: qualified, steps: [], bindings)
+      return add(qualified, place: place, type: structure, root: qualified, steps: [], bindings: bindings)
     }
-    add(name, place, structure, root: name, steps: [], bindings)
+    add(name, place: place, type: structure, root: name, steps: [], bindings: bindings)
     if case .entitySet = place, let number = byName[name] { setsOfType[structure.name, default: []].append(number) }
   }
 
   private mutating func add(
-    _ name: String, _ place: EntityTable.Place, _ type: EdmStructure, root: String, steps: [String],
-    _ bindings: [EdmNavigationPropertyBinding]
+    _ name: String, place: EntityTable.Place, type: EdmStructure, root: String, steps: [String],
+    bindings: [EdmNavigationPropertyBinding]
   ) {
     let types = hierarchy.types(from: type.name)
     let table = TableDraft(
@@ -131,8 +133,8 @@ struct ReplicaPlanBuilder {
     // Two types of the hierarchy may declare the navigation property.
     if byName[name] != nil { name = tables[parent].name + "/" + navigation.declaringType.name + "/" + path }
     add(
-      name, .containment(parent: parent, path: navigation.path), type, root: tables[parent].root,
-      steps: tables[parent].steps + navigation.path, tables[parent].bindings)
+      name, place: .containment(parent: parent, path: navigation.path), type: type, root: tables[parent].root,
+      steps: tables[parent].steps + navigation.path, bindings: tables[parent].bindings)
     tables[number].containmentKey = key
     if byNavigation[key] == nil { byNavigation[key] = number }
     return number
@@ -158,7 +160,7 @@ struct ReplicaPlanBuilder {
     }
     if let existing = byName[type.name] { return existing }
     let next = tables.count
-    add(type.name, .type(type.name), type, root: type.name, steps: [], [])
+    add(type.name, place: .type(type.name), type: type, root: type.name, steps: [], bindings: [])
     return next
   }
 

@@ -39,7 +39,9 @@ struct TableColumns {
     for (place, type) in types.enumerated() {
       // The base types of the first type are not types of the table, but the table has their properties.
       for declaring in place == 0 ? type.chain : [type] {
-        for property in hierarchy.ownProperties(of: declaring) { add(property, [property.name], declaring, []) }
+        for property in hierarchy.ownProperties(of: declaring) {
+          add(property, path: [property.name], declaring: declaring, enclosingTypes: [])
+        }
         for property in hierarchy.ownNavigationProperties(of: declaring) {
           navigations.append(Navigation(path: [property.name], declaringType: declaring, property: property))
         }
@@ -59,19 +61,21 @@ struct TableColumns {
   // MARK: Adding
 
   private mutating func add(
-    _ property: EdmProperty, _ path: [String], _ declaring: EdmStructure, _ enclosingTypes: Set<String>
+    _ property: EdmProperty, path: [String], declaring: EdmStructure, enclosingTypes: Set<String>
   ) {
     let (type, _) = model.underlying(property.type)
     if let storage = ColumnStorage(type, model: model) {
-      return add(path, declaring, property, type, storage)
+      return add(path, declaring: declaring, property: property, type: type, storage: storage)
     }
     guard let name = type.name, let parts = parts(of: name, at: path, enclosingTypes) else {
-      return add(path, declaring, property, type, .json)
+      return add(path, declaring: declaring, property: property, type: type, storage: .json)
     }
-    add(path, declaring, property, type, .complex)
+    add(path, declaring: declaring, property: property, type: type, storage: .complex)
     for part in parts {
       for inner in hierarchy.ownProperties(of: part) {
-        add(inner, path + [inner.name], declaring, enclosingTypes.union(parts.map(\.name)))
+        add(
+          inner, path: path + [inner.name], declaring: declaring,
+          enclosingTypes: enclosingTypes.union(parts.map(\.name)))
       }
       for inner in hierarchy.ownNavigationProperties(of: part) {
         navigations.append(Navigation(path: path + [inner.name], declaringType: declaring, property: inner))
@@ -100,20 +104,22 @@ struct TableColumns {
       guard !hasDynamic else { return }
       hasDynamic = true
     }
-    insert(path + [TableColumns.dynamicName], declaring, nil, .abstract(.untyped), .dynamic)
+    insert(
+      path + [TableColumns.dynamicName], declaring: declaring, property: nil, type: .abstract(.untyped),
+      storage: .dynamic)
   }
 
   private mutating func add(
-    _ path: [String], _ declaring: EdmStructure, _ property: EdmProperty, _ type: EdmTypeReference,
-    _ storage: ColumnStorage
+    _ path: [String], declaring: EdmStructure, property: EdmProperty, type: EdmTypeReference,
+    storage: ColumnStorage
   ) {
     guard columns.count < TableColumns.limit else { return addDynamic([], declaring) }
-    insert(path, declaring, property, type, storage)
+    insert(path, declaring: declaring, property: property, type: type, storage: storage)
   }
 
   private mutating func insert(
-    _ path: [String], _ declaring: EdmStructure, _ property: EdmProperty?, _ type: EdmTypeReference,
-    _ storage: ColumnStorage
+    _ path: [String], declaring: EdmStructure, property: EdmProperty?, type: EdmTypeReference,
+    storage: ColumnStorage
   ) {
     columns.append(
       ReplicaColumn(

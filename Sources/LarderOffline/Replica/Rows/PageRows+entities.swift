@@ -10,7 +10,7 @@ extension PageRows {
       return
     }
     guard !frames[top].isIgnored else { return }
-    if let name { return controlOfProperty(information, name, scalar, top) }
+    if let name { return controlOfProperty(information, name: name, scalar: scalar, top: top) }
     if frames[top].marker >= 0 {
       if information == .type { setComplexType(Self.typeName(scalar.string), top) }
       return
@@ -34,7 +34,7 @@ extension PageRows {
   }
 
   private mutating func controlOfProperty(
-    _ information: ControlInformation, _ name: PayloadName, _ scalar: PayloadScalar, _ top: Int
+    _ information: ControlInformation, name: PayloadName, scalar: PayloadScalar, top: Int
   ) {
     let member = member(name)
     let entity = frames[top].entity(top)

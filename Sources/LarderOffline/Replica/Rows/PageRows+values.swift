@@ -22,7 +22,7 @@ extension PageRows {
     }
     switch member.kind {
     case .complex where scalar.isNull: setNullComplex(Int(member.index), top)
-    case .whole, .dynamic: try set(try scalar.value(), name.text, member, top)
+    case .whole, .dynamic: try set(try scalar.value(), name: name.text, member: member, top: top)
     default: break
     }
   }
@@ -34,7 +34,7 @@ extension PageRows {
     guard let name, let top = frames.indices.last else { return }
     let member = member(name)
     if member.kind == .complex, value == .null { return setNullComplex(Int(member.index), top) }
-    try set(value, name.text, member, top)
+    try set(value, name: name.text, member: member, top: top)
   }
 
   mutating func beginValues(_ name: PayloadName?) throws {
@@ -74,15 +74,17 @@ extension PageRows {
 
   private mutating func setTree(_ value: ODataValue) throws {
     guard treeMember.frame >= 0, treeMember.frame < frames.count else { return }
-    try set(value, treeMember.name, treeMember.member, treeMember.frame)
+    try set(value, name: treeMember.name, member: treeMember.member, top: treeMember.frame)
   }
 
   /// Sets a value at its member.
-  private mutating func set(_ value: ODataValue, _ name: String, _ member: MemberMap.Member, _ top: Int) throws {
+  private mutating func set(_ value: ODataValue, name: String, member: MemberMap.Member, top: Int) throws {
     let index = Int(member.index)
     switch member.kind {
     case .column, .whole:
-      do throws(ColumnValueError) { try put(value, index, frames[top].table, frames[top].row) } catch {
+      do throws(ColumnValueError) {
+        try put(value, column: index, table: frames[top].table, row: frames[top].row)
+      } catch {
         throw naming(error, top)
       }
     case .dynamic:
@@ -92,7 +94,7 @@ extension PageRows {
   }
 
   private mutating func put(
-    _ value: ODataValue, _ column: Int, _ table: EntityTable, _ row: PageBatch.Row
+    _ value: ODataValue, column: Int, table: EntityTable, row: PageBatch.Row
   ) throws(ColumnValueError) {
     try table.columns[column].append(value, model: model, to: &batch.cells[row.table])
     batch.cells[row.table].placeLast(in: row.number, EntityTable.systemCount + column)
@@ -112,6 +114,6 @@ extension PageRows {
 
   /// Writes the undeclared properties of an entity or complex value.
   mutating func setDynamic(_ frame: OpenRow) throws {
-    for (index, value) in frame.dynamic { try put(.complex(value), index, frame.table, frame.row) }
+    for (index, value) in frame.dynamic { try put(.complex(value), column: index, table: frame.table, row: frame.row) }
   }
 }

@@ -18,7 +18,7 @@ extension ColumnStorage {
       return batch.appendText { scalar.write(into: &$0) }
     }
     guard case .primitive(let primitive) = type else {
-      return try appendUnusual(scalar, type, model, &batch)
+      return try appendUnusual(scalar, type: type, model: model, batch: &batch)
     }
     let text = unsafe ByteText(scalar.bytes)
     let isPlain = scalar.kind == .string && !scalar.isEscaped
@@ -47,7 +47,7 @@ extension ColumnStorage {
     case .duration: if isPlain, PlainText.isDuration(text) { return batch.append(text) }
     default: break
     }
-    try appendUnusual(scalar, type, model, &batch)
+    try appendUnusual(scalar, type: type, model: model, batch: &batch)
   }
 
   /// Appends a value of a local change, or of a payload that was decoded as a whole.
@@ -58,7 +58,7 @@ extension ColumnStorage {
   }
 
   private func appendUnusual(
-    _ scalar: PayloadScalar, _ type: EdmTypeReference, _ model: EdmModel, _ batch: inout RowBatch
+    _ scalar: PayloadScalar, type: EdmTypeReference, model: EdmModel, batch: inout RowBatch
   ) throws(ODataValueError) {
     if self == .enumeration {
       guard let declared = type.name.flatMap(model.enumType) else {

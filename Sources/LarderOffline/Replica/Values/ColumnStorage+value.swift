@@ -90,7 +90,7 @@ extension ColumnStorage {
     let primitive = type.isCollection ? nil : type.primitive
     switch row.storageClass(column) {
     case .null: return .null
-    case .integer: return try ColumnStorage.value(row.integer(column), self, type, model)
+    case .integer: return try ColumnStorage.value(row.integer(column), storage: self, type: type, model: model)
     case .real:
       let number = row.real(column)
       switch primitive {
@@ -113,7 +113,7 @@ extension ColumnStorage {
   }
 
   private static func value(
-    _ number: Int64, _ storage: ColumnStorage, _ type: EdmTypeReference, _ model: EdmModel?
+    _ number: Int64, storage: ColumnStorage, type: EdmTypeReference, model: EdmModel?
   ) throws(ODataValueError) -> ODataValue {
     if storage == .enumeration {
       let declared = type.name.flatMap { model?.enumType($0) }

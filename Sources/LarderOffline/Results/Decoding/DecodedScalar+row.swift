@@ -5,7 +5,7 @@ import LarderStorage
 extension DecodedScalar {
   /// Reads the value of a column.
   init(
-    _ row: borrowing Row, _ column: Int32, _ storage: ColumnStorage, _ type: ODataBoundType, _ model: EdmModel
+    _ row: borrowing Row, column: Int32, storage: ColumnStorage, type: ODataBoundType, model: EdmModel
   ) throws {
     switch row.storageClass(column) {
     case .null: self = .null

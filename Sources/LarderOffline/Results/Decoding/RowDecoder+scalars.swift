@@ -174,7 +174,8 @@ extension RowDecoder {
     let row = unsafe try row()
     switch scope.members[number] {
     case .column(let column, let storage, let type):
-      return decoder(unsafe try DecodedScalar(row.pointee, column, storage, type, types.model))
+      return decoder(
+        unsafe try DecodedScalar(row.pointee, column: column, storage: storage, type: type, model: types.model))
     case .text(let column): return decoder(unsafe .text(row.pointee.utf8Text(column)))
     case .typeName(let column, let names):
       let type = column.map { unsafe Int(truncatingIfNeeded: row.pointee.integer($0)) } ?? 0

@@ -47,7 +47,8 @@ package struct SQLFunction: Sendable {
 
   /// This function with one more argument: a text with which the message of a failure begins.
   package var naming: SQLFunction {
-    SQLFunction(name, argumentCount + 1, traits) { [body, argumentCount] (arguments, result) throws(SQLFunctionError) in
+    SQLFunction(name, argumentCount: argumentCount + 1, traits: traits) {
+      [body, argumentCount] (arguments, result) throws(SQLFunctionError) in
       do throws(SQLFunctionError) { try body(arguments, result) } catch {
         throw SQLFunctionError(arguments.text(Int(argumentCount)) + error.message)
       }
@@ -58,8 +59,8 @@ package struct SQLFunction: Sendable {
   ///
   /// - Parameter argumentCount: the number of arguments; -1 for any number.
   package init(
-    _ name: String, _ argumentCount: Int32, _ traits: SQLFunctionTraits = [.deterministic, .innocuous],
-    _ body: @escaping Body
+    _ name: String, argumentCount: Int32, traits: SQLFunctionTraits = [.deterministic, .innocuous],
+    body: @escaping Body
   ) {
     self.name = name
     self.argumentCount = argumentCount
@@ -79,8 +80,8 @@ package struct SQLAggregate: Sendable {
   ///
   /// - Parameter makeState: creates the object that collects the rows of one group.
   package init(
-    _ name: String, _ argumentCount: Int32, _ traits: SQLFunctionTraits = [.deterministic, .innocuous],
-    _ makeState: @escaping @Sendable () -> any SQLAggregateState
+    _ name: String, argumentCount: Int32, traits: SQLFunctionTraits = [.deterministic, .innocuous],
+    makeState: @escaping @Sendable () -> any SQLAggregateState
   ) {
     self.name = name
     self.argumentCount = argumentCount

@@ -47,7 +47,7 @@ extension Statement {
 
   /// Binds cells to `?1` and so on, followed by integers.
   func bind(
-    _ batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64], _ body: () throws(StorageError) -> Void
+    _ batch: RowBatch, row: Int, columns: [Int], integers: [Int64], body: () throws(StorageError) -> Void
   ) throws(StorageError) {
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     let start = row * batch.width

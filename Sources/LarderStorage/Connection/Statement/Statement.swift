@@ -77,11 +77,12 @@ import CLarderSQLite
 
   /// Runs the statement with cells of one row, followed by integers, as parameters.
   func forEachRow(
-    _ batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64],
-    _ body: (borrowing Row) throws(StorageError) -> Bool
+    _ batch: RowBatch, row: Int, columns: [Int], integers: [Int64],
+    body: (borrowing Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
     try use { () throws(StorageError) in
-      try bind(batch, row, columns, integers) { () throws(StorageError) in try stepThrough(body) }
+      try bind(batch, row: row, columns: columns, integers: integers) { () throws(StorageError) in try stepThrough(body)
+      }
     }
   }
 

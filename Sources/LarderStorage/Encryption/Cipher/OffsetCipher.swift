@@ -31,13 +31,13 @@
     guard bytes.count >= 16, var tweak = tweak(offset) else { return false }
     let whole = bytes.count / 16, rest = bytes.count % 16
     for block in 0..<whole {
-      guard unsafe apply(encrypting, bytes, block * 16, tweak) else { return false }
+      guard unsafe apply(encrypting, bytes: bytes, start: block * 16, tweak: tweak) else { return false }
       tweak.double()
     }
     guard rest > 0 else { return true }
     // Ciphertext stealing (§5.3.2): the last complete block lends its end to the part behind it.
     unsafe swap(bytes, last: (whole - 1) * 16, rest)
-    return unsafe apply(encrypting, bytes, (whole - 1) * 16, tweak)
+    return unsafe apply(encrypting, bytes: bytes, start: (whole - 1) * 16, tweak: tweak)
   }
 
   /// Decrypts in place; returns false for fewer than 16 bytes.
@@ -45,15 +45,15 @@
     guard bytes.count >= 16, var tweak = tweak(offset) else { return false }
     let whole = bytes.count / 16, rest = bytes.count % 16
     for block in 0..<(rest > 0 ? whole - 1 : whole) {
-      guard unsafe apply(decrypting, bytes, block * 16, tweak) else { return false }
+      guard unsafe apply(decrypting, bytes: bytes, start: block * 16, tweak: tweak) else { return false }
       tweak.double()
     }
     guard rest > 0 else { return true }
     let before = tweak
     tweak.double()
-    guard unsafe apply(decrypting, bytes, (whole - 1) * 16, tweak) else { return false }
+    guard unsafe apply(decrypting, bytes: bytes, start: (whole - 1) * 16, tweak: tweak) else { return false }
     unsafe swap(bytes, last: (whole - 1) * 16, rest)
-    return unsafe apply(decrypting, bytes, (whole - 1) * 16, before)
+    return unsafe apply(decrypting, bytes: bytes, start: (whole - 1) * 16, tweak: before)
   }
 
   private func tweak(_ offset: UInt64) -> Tweak? {
@@ -68,7 +68,7 @@
   }
 
   private func apply(
-    _ blocks: AESBlocks, _ bytes: UnsafeMutableRawBufferPointer, _ start: Int, _ tweak: Tweak
+    _ blocks: AESBlocks, bytes: UnsafeMutableRawBufferPointer, start: Int, tweak: Tweak
   ) -> Bool {
     guard let base = bytes.baseAddress else { return false }
     let block = unsafe base + start

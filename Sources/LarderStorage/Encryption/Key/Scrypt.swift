@@ -21,7 +21,9 @@ enum Scrypt {
     for lane in 0..<Int(cost.p) {
       let block = unsafe UnsafeMutableRawBufferPointer(
         rebasing: mixed.bytes[lane * blockLength..<(lane + 1) * blockLength])
-      unsafe mix(block.bindMemory(to: UInt32.self), memory.words, scratch.words, Int(clamping: cost.blocks))
+      unsafe mix(
+        block.bindMemory(to: UInt32.self), memory: memory.words, scratch: scratch.words,
+        count: Int(clamping: cost.blocks))
     }
     return unsafe pbkdf2(passphrase, salt: UnsafeRawBufferPointer(mixed.bytes), into: output)
   }
@@ -49,8 +51,8 @@ enum Scrypt {
   /// Computes scryptROMix (RFC 7914 §5) of one block in place. `memory` has room for `count` such blocks, where `count`
   /// is a power of two; `scratch` has room for one block and 64 bytes.
   private static func mix(
-    _ block: UnsafeMutableBufferPointer<UInt32>, _ memory: UnsafeMutableBufferPointer<UInt32>,
-    _ scratch: UnsafeMutableBufferPointer<UInt32>, _ count: Int
+    _ block: UnsafeMutableBufferPointer<UInt32>, memory: UnsafeMutableBufferPointer<UInt32>,
+    scratch: UnsafeMutableBufferPointer<UInt32>, count: Int
   ) {
     // The buffers hold as many words as the caller says, and no index below exceeds that.
     guard let x = block.baseAddress, let v = memory.baseAddress, let y = scratch.baseAddress else { return }

@@ -27,7 +27,7 @@ enum CipherVFS {
     unsafe vfs.pointee.pNext = nil
     unsafe vfs.pointee.szOsFile += Int32(CipherIO.realOffset)
     unsafe vfs.pointee.zName = UnsafePointer(vfsName)
-    unsafe vfs.pointee.xOpen = { unsafe CipherVFS.open($1, $2, $3, $4) }
+    unsafe vfs.pointee.xOpen = { unsafe CipherVFS.open($1, file: $2, flags: $3, outFlags: $4) }
     unsafe vfs.pointee.xAccess = { unsafe CipherVFS.access($1, $2, $3) }
     guard unsafe sqlite3_vfs_register(vfs, 0) == SQLITE_OK else { return nil }
     return unsafe system
@@ -51,8 +51,8 @@ enum CipherVFS {
   // MARK: Opening
 
   private static func open(
-    _ name: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
-    _ outFlags: UnsafeMutablePointer<Int32>?
+    _ name: UnsafePointer<CChar>?, file: UnsafeMutablePointer<sqlite3_file>?, flags: Int32,
+    outFlags: UnsafeMutablePointer<Int32>?
   ) -> Int32 {
     guard let system = unsafe system, let open = unsafe system.pointee.xOpen, let file = unsafe file else {
       return SQLITE_CANTOPEN

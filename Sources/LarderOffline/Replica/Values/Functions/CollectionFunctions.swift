@@ -4,15 +4,15 @@ import LarderStorage
 extension ReplicaSQL {
   /// Functions of collections that are stored as JSON.
   static let collections: [SQLFunction] = [
-    SQLFunction("larder_json_concat", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_json_concat", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = try items(arguments, 0), let right = try items(arguments, 1) else { return }
       write(left + right, result)
     },
-    SQLFunction("larder_json_substring", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_json_substring", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard let items = try items(arguments, 0), !arguments.isNull(1) else { return }
       write(part(of: items, arguments.int64(1), nil), result)
     },
-    SQLFunction("larder_json_substring", 3) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_json_substring", argumentCount: 3) { (arguments, result) throws(SQLFunctionError) in
       guard let items = try items(arguments, 0), !arguments.isNull(1), !arguments.isNull(2) else { return }
       guard arguments.int64(2) >= 0 else { throw SQLFunctionError("substring: the length is negative") }
       write(part(of: items, arguments.int64(1), arguments.int64(2)), result)
@@ -23,7 +23,7 @@ extension ReplicaSQL {
     compared("larder_json_indexof") { .number(String(index(of: $1, in: $0) ?? -1)) },
     compared("larder_hassubset") { .boolean(hasSubset($0, $1)) },
     compared("larder_hassubsequence") { .boolean(hasSubsequence($0, $1)) },
-    SQLFunction("larder_json_equal", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_json_equal", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = try node(arguments, 0), let right = try node(arguments, 1) else { return }
       result.boolean(key(left) == key(right))
     },
@@ -32,7 +32,7 @@ extension ReplicaSQL {
   private static func compared(
     _ name: String, _ body: @escaping @Sendable ([[UInt8]], [[UInt8]]) -> JSONNode
   ) -> SQLFunction {
-    SQLFunction(name, 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction(name, argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = try items(arguments, 0), let right = try items(arguments, 1) else { return }
       switch body(left.map(key), right.map(key)) {
       case .boolean(let flag): result.boolean(flag)

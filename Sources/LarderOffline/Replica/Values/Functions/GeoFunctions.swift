@@ -16,18 +16,18 @@ import LarderStorage
 extension ReplicaSQL {
   /// Distances, lengths and intersections of shapes (URL Conventions 4.01 §5.1.1.11).
   static let geo: [SQLFunction] = [
-    SQLFunction("larder_geo_distance", 3) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_geo_distance", argumentCount: 3) { (arguments, result) throws(SQLFunctionError) in
       let space = try GeoSpace(arguments, 2)
       guard case .point(let one?)? = shape(arguments, 0, space), case .point(let other?)? = shape(arguments, 1, space)
       else { return }
       result.real(space.distance(one, other))
     },
-    SQLFunction("larder_geo_length", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_geo_length", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       let space = try GeoSpace(arguments, 1)
       guard case .lineString(let line)? = shape(arguments, 0, space) else { return }
       result.real(zip(line, line.dropFirst()).reduce(0) { $0 + space.distance($1.0, $1.1) })
     },
-    SQLFunction("larder_geo_intersects", 3) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_geo_intersects", argumentCount: 3) { (arguments, result) throws(SQLFunctionError) in
       let space = try GeoSpace(arguments, 2)
       guard let one = shape(arguments, 0, space), let other = shape(arguments, 1, space) else { return }
       switch (one, other) {
@@ -106,7 +106,7 @@ enum GeoSpace: String {
         if min(from.y, to.y) <= point.y, point.y <= max(from.y, to.y) { return .border }
         continue
       }
-      guard let height = crossing(from, to, one, other) else { continue }
+      guard let height = crossing(from, to: to, one: one, other: other) else { continue }
       if abs(height - point.y) <= 1e-12 * max(1, abs(point.y)) { return .border }
       // Each edge includes its lower end and excludes its upper end, so that a corner counts once.
       if (one <= 0) != (other <= 0), height > point.y { isInside.toggle() }
@@ -126,7 +126,7 @@ enum GeoSpace: String {
 
   /// The height at which an edge crosses the point's meridian or column; nil if it does not reach it.
   private func crossing(
-    _ from: ODataGeo.Position, _ to: ODataGeo.Position, _ one: Double, _ other: Double
+    _ from: ODataGeo.Position, to: ODataGeo.Position, one: Double, other: Double
   ) -> Double? {
     guard min(one, other) <= 0, max(one, other) >= 0, one != other else { return nil }
     guard self == .geography else { return from.y + (to.y - from.y) * (-one / (other - one)) }

@@ -16,14 +16,14 @@ extension ReplicaSQL {
     unary("larder_ceiling") { (number) throws(SQLFunctionError) in number.rounded(.up) },
     unary("larder_to_decimal") { (number) throws(SQLFunctionError) in .decimal(number.decimal) },
     unary("larder_to_real") { (number) throws(SQLFunctionError) in .real(number.real) },
-    SQLFunction("larder_compare", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_compare", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = SQLNumber(arguments, 0), let right = SQLNumber(arguments, 1),
         let order = SQLNumber.compare(left, right)
       else { return }
       result.integer(Int64(order))
     },
     // Checks the size of an intermediate result. A query above the limit fails; its result is never truncated.
-    SQLFunction("larder_bounded", 3) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_bounded", argumentCount: 3) { (arguments, result) throws(SQLFunctionError) in
       let number = arguments.int64(0)
       guard number <= arguments.int64(1) else {
         let message = unsafe String(decoding: arguments.utf8(2), as: UTF8.self)
@@ -37,7 +37,7 @@ extension ReplicaSQL {
     _ name: String,
     _ body: @escaping @Sendable (SQLNumber, SQLNumber) throws(SQLFunctionError) -> SQLNumber
   ) -> SQLFunction {
-    SQLFunction(name, 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction(name, argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = SQLNumber(arguments, 0), let right = SQLNumber(arguments, 1) else { return }
       try body(left, right).set(result)
     }
@@ -46,7 +46,7 @@ extension ReplicaSQL {
   private static func unary(
     _ name: String, _ body: @escaping @Sendable (SQLNumber) throws(SQLFunctionError) -> SQLNumber
   ) -> SQLFunction {
-    SQLFunction(name, 1) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction(name, argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard let number = SQLNumber(arguments, 0) else { return }
       try body(number).set(result)
     }
@@ -54,10 +54,10 @@ extension ReplicaSQL {
 
   /// Sums and averages.
   static let aggregates: [SQLAggregate] = [
-    SQLAggregate("larder_sum", 1) { NumberSum(isAverage: false) },
-    SQLAggregate("larder_average", 1) { NumberSum(isAverage: true) },
-    SQLAggregate("larder_duration_sum", 1) { DurationSum(isAverage: false) },
-    SQLAggregate("larder_duration_average", 1) { DurationSum(isAverage: true) },
+    SQLAggregate("larder_sum", argumentCount: 1) { NumberSum(isAverage: false) },
+    SQLAggregate("larder_average", argumentCount: 1) { NumberSum(isAverage: true) },
+    SQLAggregate("larder_duration_sum", argumentCount: 1) { DurationSum(isAverage: false) },
+    SQLAggregate("larder_duration_average", argumentCount: 1) { DurationSum(isAverage: true) },
   ]
 }
 

@@ -3,26 +3,26 @@ import LarderStorage
 extension ReplicaSQL {
   /// Functions of strings. Characters are Unicode scalars.
   static let strings: [SQLFunction] = [
-    SQLFunction("larder_length", 1) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_length", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0) else { return }
       result.integer(Int64(CharacterText(unsafe ByteText(arguments.utf8(0))).count))
     },
-    SQLFunction("larder_substring", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_substring", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
       substring(arguments, count: nil, result)
     },
-    SQLFunction("larder_substring", 3) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_substring", argumentCount: 3) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1), !arguments.isNull(2) else { return }
       let count = arguments.int64(2)
       guard count >= 0 else { throw SQLFunctionError("substring: the length is negative") }
       substring(arguments, count: count, result)
     },
-    SQLFunction("larder_startswith", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_startswith", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
       let (text, start) = unsafe (ByteText(arguments.utf8(0)), ByteText(arguments.utf8(1)))
       result.boolean(text.count >= start.count && ByteText.order(text.part(0..<start.count), start) == 0)
     },
-    SQLFunction("larder_endswith", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_endswith", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
       let (text, end) = unsafe (ByteText(arguments.utf8(0)), ByteText(arguments.utf8(1)))
       let rest = text.count - end.count
@@ -30,11 +30,11 @@ extension ReplicaSQL {
     },
     cased("larder_tolower", 0x41...0x5A) { $0.lowercased() },
     cased("larder_toupper", 0x61...0x7A) { $0.uppercased() },
-    SQLFunction("larder_trim", 1) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_trim", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0) else { return }
       unsafe result.text(trim(ByteText(arguments.utf8(0))).bytes)
     },
-    SQLFunction("larder_matches", 2) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction("larder_matches", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
       let pattern = try arguments.kept(1) { () throws(SQLFunctionError) in try Pattern(arguments.text(1)) }
       result.boolean(pattern.matches(unsafe ByteText(arguments.utf8(0))))
@@ -49,7 +49,7 @@ extension ReplicaSQL {
   private static func cased(
     _ name: String, _ letters: ClosedRange<UInt8>, _ convert: @escaping @Sendable (String) -> String
   ) -> SQLFunction {
-    SQLFunction(name, 1) { (arguments, result) throws(SQLFunctionError) in
+    SQLFunction(name, argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0) else { return }
       let text = unsafe ByteText(arguments.utf8(0))
       var bytes: [UInt8] = []
