@@ -45,7 +45,8 @@ extension Planner {
     var members: [Member] = []
     for level in levels(of: structure) {
       for (property, name) in level.properties {
-        guard let plan = member(property, name, of: level.type, keyNames, restrictions) else { continue }
+        guard let plan = member(property, name: name, of: level.type, keyNames: keyNames, restrictions: restrictions)
+        else { continue }
         members.append((plan, level.type, property))
       }
       for (property, name) in level.navigation {
@@ -92,7 +93,7 @@ extension Planner {
   }
 
   private mutating func member(
-    _ property: EdmProperty, _ name: String, of owner: String, _ keyNames: Set<String>, _ restrictions: SetRestrictions
+    _ property: EdmProperty, name: String, of owner: String, keyNames: Set<String>, restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
     let isKey = keyNames.contains(property.name)
@@ -108,15 +109,19 @@ extension Planner {
       hasNullItems: isCollection && property.nullable == true && kind == .primitive, isOptional: isOptional,
       isWriteOnly: !permissions.allowReading,
       isFilterable: permissions.allowReading
-        && isAllowed("filterable", property, property.name, restrictions.isFilterable, restrictions.unfilterable),
+        && isAllowed(
+          "filterable", property: property, name: property.name, isGeneral: restrictions.isFilterable,
+          restricted: restrictions.unfilterable),
       isSortable: permissions.allowReading
-        && isAllowed("sortable", property, property.name, restrictions.isSortable, restrictions.unsortable),
+        && isAllowed(
+          "sortable", property: property, name: property.name, isGeneral: restrictions.isSortable,
+          restricted: restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
   }
 
   /// Whether the entity sets and the SAP attributes of a property allow a use of it.
   private func isAllowed(
-    _ use: String, _ property: some EdmAnnotatable, _ name: String, _ isGeneral: Bool, _ restricted: Set<String>
+    _ use: String, property: some EdmAnnotatable, name: String, isGeneral: Bool, restricted: Set<String>
   ) -> Bool { isGeneral && !restricted.contains(name) && property.sap(use) != "false" }
 
   /// A navigation property. Restrictions of filters and orders do not apply to it: they have the members of the related

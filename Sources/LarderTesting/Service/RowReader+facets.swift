@@ -18,7 +18,8 @@ extension RowReader {
       }
     }
     switch value {
-    case .decimal(let number): try check(number, property, precision, property.facets.scale ?? inherited.scale)
+    case .decimal(let number):
+      try check(number, property: property, precision: precision, scale: property.facets.scale ?? inherited.scale)
     case .dateTimeOffset(let time): try check(time.time.picosecond, property, precision)
     case .timeOfDay(let time): try check(time.picosecond, property, precision)
     case .duration(let duration): try check(duration.picoseconds.magnitude, property, precision)
@@ -27,7 +28,7 @@ extension RowReader {
   }
 
   private func check(
-    _ number: ODataDecimal, _ property: EdmProperty, _ precision: Int?, _ scale: EdmScale?
+    _ number: ODataDecimal, property: EdmProperty, precision: Int?, scale: EdmScale?
   ) throws(ServiceFault) {
     // Zeros at the end of a fraction are no digits of the number.
     guard case .decimal(let number) = TestModel.canonical(.decimal(number)), number.isFinite else { return }

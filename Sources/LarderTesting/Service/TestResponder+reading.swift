@@ -80,7 +80,7 @@ extension TestResponder {
     members.remove(at: index)
     var page = Continuations.Page(
       resource: request.resource, head: members, entities: entities, end: [], fields: reply.fields)
-    if let result = tracked(entities, path, bound.options, request, rows) {
+    if let result = tracked(entities, path: path, options: bound.options, request: request, rows: rows) {
       page.end = [deltaLink(.init(resource: request.resource, path: request.encodedPath, result: result))]
       page.fields[.preferenceApplied] = "odata.track-changes"
     }
@@ -107,8 +107,8 @@ extension TestResponder {
 
   /// The result, if the service tracks the changes of the query.
   private func tracked(
-    _ entities: [JSONNode], _ path: ODataBoundPath, _ options: ODataBoundOptions, _ request: TestRequest,
-    _ rows: TestRows
+    _ entities: [JSONNode], path: ODataBoundPath, options: ODataBoundOptions, request: TestRequest,
+    rows: TestRows
   ) -> Continuations.TrackedResult? {
     guard Preferences(request)["track-changes"] != nil, self.options.withLock({ $0.tracksChanges }),
       options.apply == nil, options.top == nil, options.skip == nil

@@ -110,11 +110,12 @@ final class TestResponder: Sendable {
     switch (request.method, target) {
     case (.post, .collection(let place)):
       let content = try content(request)
-      return try created(try rows.insert(content, into: place), content, request, rows)
+      return try created(try rows.insert(content, into: place), content: content, request: request, rows: rows)
     case (.post, .related(let owner, let navigation, let relation)):
       let content = try content(request)
       return try created(
-        try rows.insert(content, relatedTo: owner, navigation, relation), content, request, rows)
+        try rows.insert(content, relatedTo: owner, navigation, relation), content: content, request: request, rows: rows
+      )
     case (.post, .reference(let owner, let navigation, _)), (.put, .reference(let owner, let navigation, _)):
       guard navigation.isCollection == (request.method == .post) else { break }
       let content = try content(request)
@@ -130,13 +131,15 @@ final class TestResponder: Sendable {
     case (.put, .nothing(let owner, let navigation, .contained)),
       (.patch, .nothing(let owner, let navigation, .contained)):
       let content = try content(request)
-      return try created(try rows.insert(content, relatedTo: owner, navigation, .contained), content, request, rows)
+      return try created(
+        try rows.insert(content, relatedTo: owner, navigation, .contained), content: content, request: request,
+        rows: rows)
     case (.delete, .row(let path)):
       try checkCondition(request, try rows.row(path))
       try rows.delete(path)
       return (done(), nil)
     case (.delete, .reference(let owner, let navigation, let target)):
-      try unlink(owner, navigation, target, request, &rows)
+      try unlink(owner, navigation: navigation, target: target, request: request, rows: &rows)
       return (done(), nil)
     case (_, .nothing(let owner, let navigation, _)):
       throw ServiceFault(404, "'\(navigation.name)' of '\(owner)' leads to nothing.")
@@ -167,8 +170,8 @@ final class TestResponder: Sendable {
   }
 
   private func unlink(
-    _ owner: String, _ navigation: EdmNavigationProperty, _ target: String?, _ request: TestRequest,
-    _ rows: inout TestRows
+    _ owner: String, navigation: EdmNavigationProperty, target: String?, request: TestRequest,
+    rows: inout TestRows
   ) throws(ServiceFault) {
     if let url = request.option("$id") {
       try rows.unlink(owner, navigation, from: try rows.path(ofReference: url))
@@ -203,7 +206,7 @@ final class TestResponder: Sendable {
   private func done() -> TestReply { TestReply(status: 204, fields: fields, body: []) }
 
   private func created(
-    _ path: String, _ content: JSONNode, _ request: TestRequest, _ rows: TestRows
+    _ path: String, content: JSONNode, request: TestRequest, rows: TestRows
   ) throws(ServiceFault) -> (reply: TestReply, created: String?) {
     let row = try rows.row(path)
     var more: HTTPFields = [.location: root + row.url, .etag: row.etag]

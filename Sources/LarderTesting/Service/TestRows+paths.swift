@@ -51,7 +51,7 @@ extension TestRows {
         if let cast = place.cast { try check(row, cast) }
         current = .row(row.path)
       case (.key(let key), .related(let owner, let navigation, let relation)?):
-        current = .row(try related(key, owner, navigation, relation))
+        current = .row(try related(key, owner: owner, navigation: navigation, relation: relation))
       case (.navigation(let declared), .row(let owner)?):
         last = (owner, declared.property)
         current = try follow(declared.property, from: owner)
@@ -94,7 +94,7 @@ extension TestRows {
   }
 
   private func related(
-    _ key: [ODataBoundKeyPart], _ owner: String, _ navigation: EdmNavigationProperty, _ relation: RowRelation
+    _ key: [ODataBoundKeyPart], owner: String, navigation: EdmNavigationProperty, relation: RowRelation
   ) throws(ServiceFault) -> String {
     guard let place = relation.target else { throw .notSupported("'\(navigation.name)'") }
     let path = try row(try model.address(key, in: place).path).path

@@ -51,9 +51,9 @@ struct ConflictResolution: Sendable {
     case .done: return .done(ServerResponse())
     case .ask:
       guard case .resolver(let resolve) = policy else { return .archived(failure, theirs: theirs) }
-      var conflict = conflict(entry, context, theirs, table, plan)
+      var conflict = conflict(entry, context: context, theirs: theirs, table: table, plan: plan)
       conflict.mayHaveTakenEffect = failure.mayHaveTakenEffect ?? false
-      let outcome = resolved(await resolve(conflict), entry, theirs, failure)
+      let outcome = resolved(await resolve(conflict), entry: entry, theirs: theirs, failure: failure)
       return if case .again = outcome, wouldBeRejectedAgain(condition, theirs, entry) {
         .archived(failure, theirs: theirs)
       } else {
@@ -145,8 +145,8 @@ struct ConflictResolution: Sendable {
   // MARK: The application
 
   private func conflict(
-    _ entry: QueueEntry, _ context: ConflictContext, _ theirs: RequestOutcome.ServerVersion, _ table: EntityTable,
-    _ plan: ReplicaPlan
+    _ entry: QueueEntry, context: ConflictContext, theirs: RequestOutcome.ServerVersion, table: EntityTable,
+    plan: ReplicaPlan
   ) -> OfflineODataConflict {
     var serverEntity: ODataEntity?
     if case .existing(let serverResponse) = theirs { serverEntity = serverResponse.entity }
@@ -157,8 +157,8 @@ struct ConflictResolution: Sendable {
   }
 
   private func resolved(
-    _ resolution: OfflineODataResolution, _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion,
-    _ failure: ArchivedFailure
+    _ resolution: OfflineODataResolution, entry: QueueEntry, theirs: RequestOutcome.ServerVersion,
+    failure: ArchivedFailure
   ) -> RequestOutcome {
     switch resolution {
     case .archive: return .archived(failure, theirs: theirs)

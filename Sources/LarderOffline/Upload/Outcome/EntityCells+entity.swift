@@ -17,7 +17,7 @@ extension EntityCells {
         if type.isOpen { dynamic.properties.append(property) }
         continue
       }
-      try take(property.value, at: [property.name], type, table, plan.model)
+      try take(property.value, at: [property.name], type: type, table: table, model: plan.model)
     }
     if type.isOpen, let column = table.column([TableColumns.dynamicName]) {
       self[column.name] =
@@ -35,7 +35,7 @@ extension EntityCells {
   }
 
   private mutating func take(
-    _ value: ODataValue, at path: [String], _ type: EdmStructure, _ table: EntityTable, _ model: EdmModel
+    _ value: ODataValue, at path: [String], type: EdmStructure, table: EntityTable, model: EdmModel
   ) throws {
     guard let column = table.column(path, on: type) else { return }
     guard column.storage == .complex else {
@@ -51,7 +51,9 @@ extension EntityCells {
       return
     }
     self[column.name] = .text(complex.typeName == column.type.name ? "" : complex.typeName ?? "")
-    for property in complex.properties { try take(property.value, at: path + [property.name], type, table, model) }
+    for property in complex.properties {
+      try take(property.value, at: path + [property.name], type: type, table: table, model: model)
+    }
   }
 
   private static func json(_ link: ODataMediaLink) -> String {

@@ -89,10 +89,10 @@ struct UploadCommit: Sendable {
       let isQueued = try queue.entity(of: entry.id) != nil
       switch outcome {
       case .done(let serverResponse):
-        try done(entry, isQueued, serverResponse, &rows)
+        try done(entry, isQueued: isQueued, serverResponse: serverResponse, rows: &rows)
         counts.sent += 1
       case .archived(let failure, let theirs):
-        if isQueued { failures.append((entry, try completing(failure, entry, theirs, &rows))) }
+        if isQueued { failures.append((entry, try completing(failure, entry: entry, theirs: theirs, rows: &rows))) }
         // A rejected request is sent again unchanged, and not on top of the version that is shown with it.
         if failure.showsTheirs != true {
           try take(theirs, entry, &rows, hidesLink: entry.request.changesSingleLink)
@@ -109,9 +109,9 @@ struct UploadCommit: Sendable {
           ?? entry.request.entity.flatMap { (entity) throws(StorageError) in try rows.base(of: entity) }
         try take(theirs, entry, &rows)
         if isQueued, let base, case .existing(let serverResponse) = theirs {
-          try noteConflict(entry, base, serverResponse, rows)
+          try noteConflict(entry, base: base, serverResponse: serverResponse, rows: rows)
         }
-        if isQueued { try again(entry, theirs, changed, &rows) }
+        if isQueued { try again(entry, theirs: theirs, changed: changed, rows: &rows) }
       case .discarded(let theirs):
         try take(theirs, entry, &rows, hidesLink: entry.request.changesSingleLink)
       }
@@ -127,7 +127,7 @@ struct UploadCommit: Sendable {
   // MARK: Done
 
   private func done(
-    _ entry: QueueEntry, _ isQueued: Bool, _ serverResponse: ServerResponse, _ rows: inout LocalRows
+    _ entry: QueueEntry, isQueued: Bool, serverResponse: ServerResponse, rows: inout LocalRows
   ) throws {
     guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else {
       if isQueued { try rows.succeed(entry.id) }
@@ -141,7 +141,7 @@ struct UploadCommit: Sendable {
     if noticed != nil || serverResponse.isLookedUp, !entry.request.makesEntity,
       let base = try noticed?.base ?? rows.base(of: entity)
     {
-      try noteConflict(entry, base, serverResponse, rows, theirs: noticed?.theirs)
+      try noteConflict(entry, base: base, serverResponse: serverResponse, rows: rows, theirs: noticed?.theirs)
     }
     let children = try self.children(entry.request, serverResponse, rows.plan)
     // Containers come before contained entities: a download may have stored these under another row.
@@ -161,14 +161,14 @@ struct UploadCommit: Sendable {
     if !isUnread {
       try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
     }
-    try rebaseStream(entry.request, entity, cells, &rows)
+    try rebaseStream(entry.request, entity: entity, cells: cells, rows: &rows)
   }
 
   /// Records conflicts of later changes of an entity with the version that a look-up or a download has read.
   ///
   /// - Parameter theirs: the version that a download has stored; nil for none.
   private func noteConflict(
-    _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows,
+    _ entry: QueueEntry, base: EntityCells, serverResponse: ServerResponse, rows: LocalRows,
     theirs: EntityCells? = nil
   ) throws(StorageError) {
     guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else { return }
@@ -185,7 +185,7 @@ struct UploadCommit: Sendable {
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media
   /// entity, this is the stream that it was created from.
   private func rebaseStream(
-    _ request: QueuedRequest, _ entity: RowReference, _ cells: EntityCells?, _ rows: inout LocalRows
+    _ request: QueuedRequest, entity: RowReference, cells: EntityCells?, rows: inout LocalRows
   ) throws(StorageError) {
     let isMade = request.operation == .createMedia
     guard let column = isMade ? SystemColumn.media.rawValue : request.streamColumn(rows.plan) else { return }
@@ -229,7 +229,7 @@ struct UploadCommit: Sendable {
   }
 
   private func again(
-    _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ changed: QueuedRequest?, _ rows: inout LocalRows
+    _ entry: QueueEntry, theirs: RequestOutcome.ServerVersion, changed: QueuedRequest?, rows: inout LocalRows
   ) throws {
     let queue = rows.queue
     // The earlier sends had no effect, so the next send is the first of another request.
@@ -256,7 +256,7 @@ struct UploadCommit: Sendable {
 
   /// The failure of a conflict with its three versions.
   private func completing(
-    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ rows: inout LocalRows
+    _ failure: ArchivedFailure, entry: QueueEntry, theirs: RequestOutcome.ServerVersion, rows: inout LocalRows
   ) throws -> ArchivedFailure {
     guard failure.hasVersions, let entity = entry.request.entity, let table = rows.plan.table(entity.table) else {
       return failure

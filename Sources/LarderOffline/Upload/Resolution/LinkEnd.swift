@@ -66,7 +66,7 @@ extension RowPath {
       var end = LinkEnd(name: link.name, isCollection: link.isCollection)
       if !link.isCollection, link.entities.isEmpty {
         end.sent = link.isNull ? [:] : link.bindings.first.flatMap { key(of: $0, link.name, row) }
-        end.before = try before(link.name, row, base, link.formerEnd)
+        end.before = try before(link.name, row: row, base: base, former: link.formerEnd)
       }
       return end
     }
@@ -81,7 +81,7 @@ extension RowPath {
     } else if request.operation == .deleteLink, !navigation.isCollection {
       end.sent = [:]
     }
-    if !navigation.isCollection { end.before = try before(name, row, base, request.formerEnd) }
+    if !navigation.isCollection { end.before = try before(name, row: row, base: base, former: request.formerEnd) }
     return end
   }
 
@@ -113,7 +113,7 @@ extension RowPath {
   /// The former target of a single link: before the change, if the request contains it, otherwise before all pending
   /// changes.
   private func before(
-    _ name: String, _ row: RowReference, _ base: EntityCells?, _ former: FormerEnd?
+    _ name: String, row: RowReference, base: EntityCells?, former: FormerEnd?
   ) throws -> [String: ODataValue]? {
     guard let table = snapshot.plan.table(row.table), let navigation = navigation(name, row), !navigation.isCollection
     else {

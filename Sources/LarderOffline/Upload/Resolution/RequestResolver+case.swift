@@ -17,7 +17,9 @@ extension RequestResolver {
       uncertain.base = try entry.failure?.base ?? rows.base(of: entity)
       if entry.request.operation == .create {
         uncertain.collection = attempt.url.prefix { $0 != "?" }.description
-        uncertain.path = try clientKey(entry, entity, snapshot.plan, paths).map { "\(uncertain.collection)(\($0))" }
+        uncertain.path = try clientKey(entry, entity: entity, plan: snapshot.plan, paths: paths).map {
+          "\(uncertain.collection)(\($0))"
+        }
         uncertain.wasDownloaded = try rows.keptBase(entity.row).flatMap { $0 }?.isMadeHere == false
       }
       uncertain.entry.request.body = paths.asSent(entry.request.body, of: entity)
@@ -32,7 +34,8 @@ extension RequestResolver {
         }
       }
       addLaterChanges(
-        &uncertain, entry.request.body, entity, try ChangeQueue(snapshot.connection).entries(inUnit: entry.unit), paths)
+        &uncertain, sent: entry.request.body, entity: entity,
+        unit: try ChangeQueue(snapshot.connection).entries(inUnit: entry.unit), paths: paths)
       return uncertain
     }
   }
@@ -40,8 +43,8 @@ extension RequestResolver {
   /// Records the effect of later requests of the transaction on the entity. The service has executed all of them, or
   /// none.
   private func addLaterChanges(
-    _ uncertain: inout UncertainRequest, _ sent: QueuedBody, _ entity: RowReference, _ unit: [QueueEntry],
-    _ paths: RowPath
+    _ uncertain: inout UncertainRequest, sent: QueuedBody, entity: RowReference, unit: [QueueEntry],
+    paths: RowPath
   ) {
     guard case .entity(let body) = sent else { return }
     switch LaterChanges.of(body, unit.filter { $0.id > uncertain.entry.id }.map(\.request)) {
@@ -56,7 +59,7 @@ extension RequestResolver {
 
   /// The key of a creation, if the caller set all of its properties.
   private func clientKey(
-    _ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan, _ paths: RowPath
+    _ entry: QueueEntry, entity: RowReference, plan: ReplicaPlan, paths: RowPath
   ) throws -> String? {
     guard case .entity(let body) = entry.request.body, let table = plan.table(entity.table) else { return nil }
     let names = table.type.key.map(\.name)

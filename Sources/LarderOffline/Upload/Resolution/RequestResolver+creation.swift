@@ -202,7 +202,7 @@ extension RequestResolver {
       }
       guard !terms.isEmpty else { return false }
       if !since { terms.append("NOT (\(all.joined(separator: " AND ")))") }
-      let first = since ? nil : try earlierTwin(sent, names, uncertain, snapshot)
+      let first = since ? nil : try earlierTwin(sent, names: names, uncertain: uncertain, snapshot: snapshot)
       let sql = """
         SELECT 1 FROM \(snapshot.state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
           AND "@id" \(since ? ">=" : "<") ?\(values.count + 1)
@@ -221,7 +221,7 @@ extension RequestResolver {
   /// The first identity assigned since another uncertain creation with the same values was first sent. Rows from there
   /// on may be the result of that creation.
   private func earlierTwin(
-    _ sent: QueuedEntity, _ names: Set<String>, _ uncertain: UncertainRequest, _ snapshot: ReplicaSnapshot
+    _ sent: QueuedEntity, names: Set<String>, uncertain: UncertainRequest, snapshot: ReplicaSnapshot
   ) throws -> Int64? {
     let (queue, paths) = (ChangeQueue(snapshot.connection), RowPath(snapshot: snapshot))
     return try (queue.entries(.sent) + queue.entries(.archived)).compactMap { entry in

@@ -68,7 +68,7 @@ struct UploadRun: Sendable {
     let response: ODataBatchResponse
     do throws(ODataServiceError) {
       response = try await store.conversation.send(batch(prepared.units))
-    } catch { return try await failed(error, prepared.units, prepared.unitOutcomes, step) }
+    } catch { return try await failed(error, units: prepared.units, others: prepared.unitOutcomes, step: step) }
     var units: [UploadCommit.Unit] = []
     for (place, unit) in prepared.units.enumerated() {
       let (outcome, stop) = try await evaluation.outcomes(of: unit, unitResponse(response, place, unit))
@@ -105,7 +105,7 @@ struct UploadRun: Sendable {
   }
 
   private func failed(
-    _ error: ODataServiceError, _ units: [PreparedUnit], _ others: [Int64: UnitOutcome], _ step: Step
+    _ error: ODataServiceError, units: [PreparedUnit], others: [Int64: UnitOutcome], step: Step
   ) async throws -> Step {
     var step = step
     let ids = units.map(\.id)
