@@ -193,8 +193,7 @@ extension HistoryRun {
     let own = sightings.filter { $0.store == change.store && made[0].number < $0.number && $0.number <= made[1].number }
     guard let deletion, let last = own.last, last.number <= deletion.number, let seen = last.entities[made[0].entity]
     else { return false }
-    let values = Set(seen.values.values.map(\.plainText))
-    return change.texts.first.map(values.contains) ?? false && seen.writers.values.allSatisfy { $0 == change.store }
+    return isAsMade(seen, change)
   }
 
   /// Whether an update that sets a link alone was sent again, each time when nothing showed that others had set the link
@@ -264,16 +263,18 @@ extension HistoryRun {
     }
   }
 
-  /// Whether a download has brought two of some entities with texts of a creation before an effect.
+  /// Whether a download has brought two of some entities as a creation made them, before an effect.
   private func wereSeen(_ made: [ModelService.Name], _ change: Change, before effect: ModelService.Effect) -> Bool {
     sightings.contains { sighting in
       guard sighting.store == change.store, sighting.number <= effect.number else { return false }
-      let shown = made.filter { name in
-        let values = sighting.entities[name]?.values.values.map { $0.plainText.uppercased() } ?? []
-        return change.texts.contains { text in values.contains { $0.contains(text.prefix(6).uppercased()) } }
-      }
-      return shown.count > 1
+      return made.count { name in sighting.entities[name].map { isAsMade($0, change) } ?? false } > 1
     }
+  }
+
+  /// Whether an entity has the first text of the creation that made it, and nobody else has changed it.
+  private func isAsMade(_ entity: ModelService.Entity, _ change: Change) -> Bool {
+    let values = Set(entity.values.values.map(\.plainText))
+    return change.texts.first.map(values.contains) ?? false && entity.writers.values.allSatisfy { $0 == change.store }
   }
 
   /// Whether nothing at the service shows any more that a creation has been carried out: see ``isDetectable(_:_:)``.
