@@ -19,5 +19,10 @@ struct FolderLock: ~Copyable {
     while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    guard descriptor >= 0 else { return }
+    // Closing alone would leave the lock with a child process that was just created.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
