@@ -142,7 +142,8 @@ struct RowBatchTests {
       let none = try connection.insert(sql, rows: batch, order: [])
       var names: [SQLValue] = []
       try connection.forEachRow(
-        "SELECT name, ?2 FROM item WHERE id = ?1 AND size = ?3 + ?4", of: batch, 7, [0, 1, 3], [0]
+        "SELECT name, ?2 FROM item WHERE id = ?1 AND size = ?3 + ?4", of: batch, row: 7, columns: [0, 1, 3],
+        integers: [0]
       ) { (row) throws(StorageError) in
         names += [row.value(0), row.value(1)]
         return true
@@ -165,7 +166,7 @@ struct RowBatchTests {
     }
     await #expect(throws: StorageError.self) {
       try await database.write { (connection) throws(StorageError) in
-        try connection.forEachRow("SELECT ?1", of: batch, 0, [4])
+        try connection.forEachRow("SELECT ?1", of: batch, row: 0, columns: [4])
       }
     }
   }

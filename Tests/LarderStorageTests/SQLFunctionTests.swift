@@ -27,7 +27,7 @@ struct SQLFunctionTests {
 
   private static let extensions = SQLExtensions(
     functions: [
-      SQLFunction("twice", 1) { (arguments, result) throws(SQLFunctionError) in
+      SQLFunction("twice", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
         switch arguments.storageClass(0) {
         case .null: break
         case .integer:
@@ -39,17 +39,21 @@ struct SQLFunctionTests {
         case .blob: result.blob(Array(arguments.bytes(0)) + Array(arguments.bytes(0)))
         }
       },
-      SQLFunction("arguments", -1) { (arguments, result) throws(SQLFunctionError) in
+      SQLFunction("arguments", argumentCount: -1) { (arguments, result) throws(SQLFunctionError) in
         result.integer(Int64(arguments.count))
       },
-      SQLFunction("kept", 1) { (arguments, result) throws(SQLFunctionError) in
+      SQLFunction("kept", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
         let made = try arguments.kept(0) { () throws(SQLFunctionError) in Made(arguments.text(0) + "!") }
         result.text(made.text)
       },
-      SQLFunction("private_one", 0, [.deterministic]) { (_, result) throws(SQLFunctionError) in result.integer(1) },
-      SQLFunction("same", 1) { (arguments, result) throws(SQLFunctionError) in result.argument(arguments, 0) },
+      SQLFunction("private_one", argumentCount: 0, traits: [.deterministic]) { (_, result) throws(SQLFunctionError) in
+        result.integer(1)
+      },
+      SQLFunction("same", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
+        result.argument(arguments, 0)
+      },
     ],
-    aggregates: [SQLAggregate("lengths", 1) { Lengths() }],
+    aggregates: [SQLAggregate("lengths", argumentCount: 1) { Lengths() }],
     collations: [
       // Shorter texts first, then by bytes from behind.
       SQLCollation("backwards") { (left, right) in

@@ -145,7 +145,7 @@ struct FetchCommand: Sendable {
 
 /// Creates the query from the options.
 enum FetchQuery {
-  static let url = OperandSyntax("URL", .one, .text, "the resource to read")
+  static let url = OperandSyntax("URL", count: .one, value: .text, summary: "the resource to read")
 
   static func read(
     _ arguments: ParsedArguments, _ target: RequestTarget

@@ -125,7 +125,7 @@ package struct OperandSyntax: Sendable, Hashable {
   package var summary: String
 
   /// Creates an operand.
-  package init(_ name: String, _ count: Count = .one, _ value: OptionSyntax.Value = .text, _ summary: String) {
+  package init(_ name: String, count: Count = .one, value: OptionSyntax.Value = .text, summary: String) {
     self.name = name
     self.count = count
     self.value = value

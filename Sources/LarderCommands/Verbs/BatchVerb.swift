@@ -119,6 +119,8 @@ extension CommandSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let batchService = OperandSyntax("SERVICE", .one, .text, "the service's root")
-  fileprivate static let batchFile = OperandSyntax("FILE", .one, .file, "the batch, - for standard input")
+  fileprivate static let batchService = OperandSyntax(
+    "SERVICE", count: .one, value: .text, summary: "the service's root")
+  fileprivate static let batchFile = OperandSyntax(
+    "FILE", count: .one, value: .file, summary: "the batch, - for standard input")
 }

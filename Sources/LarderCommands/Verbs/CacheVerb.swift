@@ -184,5 +184,5 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let cachedURL = OperandSyntax("URL", .one, .text, "the URL that was read")
+  fileprivate static let cachedURL = OperandSyntax("URL", count: .one, value: .text, summary: "the URL that was read")
 }

@@ -13,5 +13,5 @@ extension CommandSyntax {
 
 extension OperandSyntax {
   fileprivate static let shell = OperandSyntax(
-    "SHELL", .one, .words(CompletionShell.allCases.map(\.rawValue)), "the shell")
+    "SHELL", count: .one, value: .words(CompletionShell.allCases.map(\.rawValue)), summary: "the shell")
 }

@@ -14,5 +14,6 @@ extension CommandSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let helpWords = OperandSyntax("COMMAND", .many, .text, "the name of the command")
+  fileprivate static let helpWords = OperandSyntax(
+    "COMMAND", count: .many, value: .text, summary: "the name of the command")
 }

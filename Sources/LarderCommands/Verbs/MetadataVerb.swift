@@ -96,5 +96,6 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let serviceURL = OperandSyntax("URL", .optional, .text, "the service's root or its $metadata")
+  fileprivate static let serviceURL = OperandSyntax(
+    "URL", count: .optional, value: .text, summary: "the service's root or its $metadata")
 }

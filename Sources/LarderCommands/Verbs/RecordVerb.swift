@@ -103,6 +103,7 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let recordedURL = OperandSyntax("URL", .one, .text, "the resource to record")
-  fileprivate static let furtherURLs = OperandSyntax("URLS", .many, .text, "more resources")
+  fileprivate static let recordedURL = OperandSyntax(
+    "URL", count: .one, value: .text, summary: "the resource to record")
+  fileprivate static let furtherURLs = OperandSyntax("URLS", count: .many, value: .text, summary: "more resources")
 }

@@ -41,7 +41,7 @@ public struct RecordedExchange: Sendable, Hashable {
   }
 
   /// Creates an exchange with what a file has: people may have edited it.
-  init(stored method: HTTPMethod, _ url: String, _ status: Int, _ fields: HTTPFields, _ body: [UInt8]) {
+  init(stored method: HTTPMethod, url: String, status: Int, fields: HTTPFields, body: [UInt8]) {
     self.method = method
     self.url = url
     self.status = status
@@ -192,7 +192,9 @@ public struct RecordedExchanges: Sendable, Hashable {
     else {
       throw invalid("it needs 'text' or a valid 'base64'")
     }
-    return RecordedExchange(stored: HTTPMethod(rawValue: String(request[0])), String(request[1]), status, fields, body)
+    return RecordedExchange(
+      stored: HTTPMethod(rawValue: String(request[0])), url: String(request[1]), status: status, fields: fields,
+      body: body)
   }
 }
 

@@ -8,9 +8,9 @@ private enum Sample {
   static let header = OptionSyntax("--header", valueName: "N:V", isRepeatable: true, "send a field")
   static let passive = OptionSyntax(flag: "--passive", "send nothing")
   static let color = OptionSyntax("--when", valueName: "WHEN", .words(["always", "never"]), "when")
-  static let url = OperandSyntax("URL", .one, .text, "what to read")
-  static let rest = OperandSyntax("REST", .many, .text, "more")
-  static let method = OperandSyntax("METHOD", .one, .words(["POST", "PUT"]), "the method")
+  static let url = OperandSyntax("URL", count: .one, value: .text, summary: "what to read")
+  static let rest = OperandSyntax("REST", count: .many, value: .text, summary: "more")
+  static let method = OperandSyntax("METHOD", count: .one, value: .words(["POST", "PUT"]), summary: "the method")
   static let root = CommandSyntax(
     "tool", summary: "a tool",
     subcommands: [
