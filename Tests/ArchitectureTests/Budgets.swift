@@ -1,8 +1,16 @@
-/// How long files and functions may be: a reader holds one at a time.
+/// How long files and functions may be, and how many parameters may have no label: a reader holds one at a time.
 enum Budgets {
   static let sourceLines = 600
   static let testLines = 900
   static let functionLines = 80
+  static let unlabelledParameters = 3
+
+  /// Files with functions that C calls: it knows no labels.
+  static let callbacks = [
+    "Sources/LarderCurl/Callbacks.swift", "Sources/LarderODataXML/XML/XMLPushParser.swift",
+    "Sources/LarderServer/Server/ServerCallbacks.swift", "Sources/LarderServer/Server/ServerExchange+Rejection.swift",
+    "Sources/LarderStorage/Connection/Function/Connection+extensions.swift",
+  ]
 
   static func violations(in file: SourceFile) -> [String] {
     let limit = file.path.hasPrefix("Tests/") ? testLines : sourceLines
@@ -11,6 +19,13 @@ enum Budgets {
     for function in functions(inCode: file.code) where function.lines > functionLines {
       violations.append(
         "\(file.path):\(function.start): \(function.name): \(function.lines) lines, at most \(functionLines)")
+    }
+    if file.path.hasPrefix("Sources/"), !callbacks.contains(file.path) {
+      for function in functions(inCode: file.code) where function.unlabelled > unlabelledParameters {
+        violations.append(
+          "\(file.path):\(function.start): \(function.name): \(function.unlabelled) parameters without a label, "
+            + "at most \(unlabelledParameters)")
+      }
     }
     return violations
   }
@@ -22,6 +37,8 @@ enum Budgets {
     let start: Int
     /// From the keyword's line to that of the closing brace.
     let lines: Int
+    /// The number of parameters without a label.
+    var unlabelled = 0
   }
 
   static func functions(inCode text: String) -> [Function] {
@@ -35,11 +52,38 @@ enum Budgets {
         let name = code[(place + keyword.utf8.count)...].drop { $0 == 0x20 }.prefix { isName($0) }
         let lines = code[place...end].count { $0 == 0x0a } + 1
         violations.append(
-          Function(name: name.isEmpty ? keyword : String(decoding: name, as: UTF8.self), start: line, lines: lines))
+          Function(
+            name: name.isEmpty ? keyword : String(decoding: name, as: UTF8.self), start: line, lines: lines,
+            unlabelled: unlabelled(in: code[place...end])))
       }
       place += 1
     }
     return violations
+  }
+
+  /// The number of parameters that begin with `_` in the first parentheses of a declaration.
+  private static func unlabelled(in declaration: ArraySlice<UInt8>) -> Int {
+    var depth = 0
+    var isStart = false
+    var count = 0
+    for (place, byte) in zip(declaration.indices, declaration) {
+      switch byte {
+      case UInt8(ascii: "("), UInt8(ascii: "["):
+        depth += 1
+        isStart = depth == 1
+      case UInt8(ascii: ")"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return count }
+      case UInt8(ascii: ","): isStart = depth == 1
+      case 0x20, 0x0a: break
+      case UInt8(ascii: "_") where isStart && declaration[place...].dropFirst().first == 0x20:
+        count += 1
+        isStart = false
+      case UInt8(ascii: "{") where depth == 0: return count
+      default: isStart = false
+      }
+    }
+    return count
   }
 
   private static func isName(_ byte: UInt8) -> Bool {

@@ -77,6 +77,15 @@ struct GateTests {
     #expect(Budgets.violations(in: file("func f() {\n\(body.dropFirst(9))}\n")).isEmpty)
   }
 
+  @Test("A function with four parameters without a label is rejected, unless C calls it")
+  func labels() {
+    let text = "func f<A>(_ a: (Int, _ b: Int) -> A, _ b: [A], _ c: Int,\n  _ d: A) {}\n"
+    #expect(Budgets.violations(in: file(text)).count == 1)
+    #expect(Budgets.violations(in: file(text, path: Budgets.callbacks[0])).isEmpty)
+    #expect(Budgets.violations(in: file(text.replacing("_ b: [A]", with: "b: [A]"))).isEmpty)
+    #expect(Budgets.violations(in: file("init?(_ a: A, _ b: B, _ c: C, _ d: D = f(_, 1)) {}")).count == 1)
+  }
+
   @Test("The lengths of functions are right for any braces in strings and comments")
   func functions() {
     let text = #"""
