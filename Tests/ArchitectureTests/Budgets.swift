@@ -68,10 +68,11 @@ enum Budgets {
     var count = 0
     for (place, byte) in zip(declaration.indices, declaration) {
       switch byte {
-      case UInt8(ascii: "("), UInt8(ascii: "["):
+      case UInt8(ascii: "{") where depth == 0: return count
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
         depth += 1
         isStart = depth == 1
-      case UInt8(ascii: ")"), UInt8(ascii: "]"):
+      case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
         depth -= 1
         if depth == 0 { return count }
       case UInt8(ascii: ","): isStart = depth == 1
@@ -79,7 +80,6 @@ enum Budgets {
       case UInt8(ascii: "_") where isStart && declaration[place...].dropFirst().first == 0x20:
         count += 1
         isStart = false
-      case UInt8(ascii: "{") where depth == 0: return count
       default: isStart = false
       }
     }

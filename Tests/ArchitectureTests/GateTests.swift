@@ -84,6 +84,7 @@ struct GateTests {
     #expect(Budgets.violations(in: file(text, path: Budgets.callbacks[0])).isEmpty)
     #expect(Budgets.violations(in: file(text.replacing("_ b: [A]", with: "b: [A]"))).isEmpty)
     #expect(Budgets.violations(in: file("init?(_ a: A, _ b: B, _ c: C, _ d: D = f(_, 1)) {}")).count == 1)
+    #expect(Budgets.violations(in: file("init(_ a: A, _ b: B, _ c: C, d: D = { _, _ in 1 }) {}")).isEmpty)
   }
 
   @Test("The lengths of functions are right for any braces in strings and comments")
