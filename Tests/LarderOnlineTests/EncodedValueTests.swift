@@ -18,7 +18,7 @@ struct EncodedValueTests {
     return .ok(
       """
       <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
-      <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="E"><Key>\
+      <Schema Namespace="S" Alias="Self" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="E"><Key>\
       <PropertyRef Name="Int32"/></Key>\(properties)<Property Name="Color" Type="S.Color"/>\
       <Property Name="Place" Type="S.Place"/><Property Name="Texts" Type="Collection(Edm.String)"/>\
       <NavigationProperty Name="One" Type="S.E"/></EntityType>\
@@ -89,6 +89,8 @@ struct EncodedValueTests {
     Row("Place", Place(), #"{"City":"Ely"}"#), Row("Place", ["City": "Ely"], #"{"City":"Ely"}"#),
     Row("Place", ["City": "Ely", "One@odata.bind": "All(1)"], nil), Row("One@odata.bind", String?.none, nil),
     Row("Place", Town(), ##"{"@odata.type":"#S.Town","Size":12.50}"##),
+    Row("Place", Town(type: "#Self.Town"), ##"{"@odata.type":"#S.Town","Size":12.50}"##),
+    Row("Place", Town(type: "#S.E"), nil), Row("Place", Town(type: "#S.Unknown"), nil),
     Row("Place", ["Ely"], nil), Row("Place", "Ely", nil), Row("String", Place(), nil), Row("String", ["a"], nil),
     Row("Texts", ["a", "b"], #"["a","b"]"#), Row("Texts", [String](), "[]"), Row("Texts", "a", nil),
     Row("Texts", [1], nil), Row("Texts", Place(), nil), Row("String", Nothing(), nil),

@@ -49,11 +49,12 @@ struct EntityEncoder: Encoder {
   /// Throws for links that cannot be sent.
   private func checkLinks(_ value: some Encodable) throws {
     guard case .object = part.form else { return }
-    let links = part.entity.navigationLinks
+    let links = part.links
     if !codingPath.isEmpty, !part.isEntity, !links.isEmpty {
       throw invalid(value, "a complex value cannot contain or bind entities in a request")
     }
-    if let unbound = links.first(where: { $0.content == nil && $0.bindings.isEmpty }) {
+    let unbound = links.first { link in !links.contains { $0.name == link.name && $0.leadsToEntities } }
+    if let unbound {
       throw invalid(value, "'\(unbound.name)' is bound to nothing; give the path of an entity, or unlink it")
     }
   }
@@ -120,12 +121,33 @@ final class EncodedPart {
     return .structure(derived)
   }
 
-  /// The name of its type in an object.
+  /// The qualified name of its type in an object, which may give it with the alias of a schema.
   private var typeName: String? {
     for (name, part) in members where name == "@odata.type" || name == "@type" {
-      if case .value(.string(let type)) = part.form { return String(type.drop { $0 == "#" }) }
+      guard case .value(.string(let text)) = part.form else { continue }
+      let type = String(text.drop { $0 == "#" })
+      return model?.resolve(type) ?? type
     }
     return nil
+  }
+
+  /// Whether the type that an object names is the declared one, or derives from it.
+  private var isOfDeclaredType: Bool {
+    guard let typeName, let model, case .structure(let declared) = type else { return true }
+    return model.isType(typeName, derivedFrom: declared.name)
+  }
+
+  /// The navigation properties that an object contains or binds, and whether they have an entity or a path.
+  var links: [(name: String, leadsToEntities: Bool)] {
+    members.compactMap { name, part in
+      if let bound = EncodedPart.bound(name) { return (bound, !part.texts.isEmpty) }
+      return !name.contains("@") && structure.isNavigation(name) ? (name, true) : nil
+    }
+  }
+
+  /// The navigation property whose bindings a member has.
+  private static func bound(_ name: String) -> String? {
+    name.withoutEnding("@odata.bind") ?? name.withoutEnding("@bind")
   }
 
   /// Whether an object is an entity.
@@ -136,6 +158,7 @@ final class EncodedPart {
     switch (form, type) {
     case (.nothing, _), (.object, .primitive), (.object, .enumeration), (.object, .collection): false
     case (.array, .primitive), (.array, .enumeration), (.array, .structure): false
+    case (.object, .structure): isOfDeclaredType
     case (.value, _), (.object, _), (.array, _): true
     }
   }
@@ -146,8 +169,13 @@ final class EncodedPart {
     case .nothing: .null
     case .value(let value): value
     case .array: .collection(items.map(\.value))
-    case .object: .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
+    case .object: complexValue
     }
+  }
+
+  private var complexValue: ODataValue {
+    let entity = entity
+    return .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
   }
 
   /// The part as an entity. Control information other than types and bindings is not sent.
@@ -157,7 +185,7 @@ final class EncodedPart {
     for (name, part) in members {
       if name == "@odata.type" || name == "@type" {
         entity.typeName = typeName
-      } else if let bound = name.withoutEnding("@odata.bind") ?? name.withoutEnding("@bind") {
+      } else if let bound = EncodedPart.bound(name) {
         bindings.append((bound, part.texts))
       } else if name.contains("@") {
         continue

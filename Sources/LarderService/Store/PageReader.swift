@@ -100,7 +100,7 @@ struct PageReader: Sendable {
   }
 }
 
-/// What the relative links of a page are relative to (JSON Format 4.01 §4.3): its context URL, else the page's own URL.
+/// What the relative links of a page are relative to (JSON Format 4.01 §4.3): its context URL, else the page's URL.
 struct PageBase: Sendable {
   /// The page's URL.
   let url: String
@@ -115,27 +115,31 @@ struct PageBase: Sendable {
     base = context.map { URLParts($0).origin == nil ? root : $0 } ?? url
   }
 
-  /// The path or URL of a link: relative to the service's root if it is below it.
+  /// The path or URL of a link: relative to the service's root if it is below it. A link of query options alone is one
+  /// to the page's own path: those of a context URL have none.
   func resolve(_ link: String) -> String {
     guard URLParts(link).prefix.isEmpty, !link.hasPrefix("/") else { return link }
-    let start = (link.hasPrefix("?") ? url : base).prefix { $0 != "?" && $0 != "#" }
-    let folder = link.hasPrefix("?") ? start : start.prefix(through: start.lastIndex(of: "/") ?? start.startIndex)
-    let absolute = PageBase.withoutDots(folder + link)
-    return absolute.hasPrefix(root) ? String(absolute.dropFirst(root.count)) : absolute
+    let start = URLParts(link.hasPrefix("?") ? url : base)
+    var path = start.path.prefix { $0 != "#" }
+    if !link.hasPrefix("?") { path = path.lastIndex(of: "/").map { path[...$0] } ?? "/" }
+    let target = PageBase.withoutDots(path + link)
+    let service = URLParts(root)
+    guard start.origin == service.origin, target.hasPrefix(service.path) else { return start.prefix + target }
+    return String(target.dropFirst(service.path.count))
   }
 
-  /// Removes `./` and `../` at the beginning of a relative link (RFC 3986 §5.2.4).
-  private static func withoutDots(_ url: Substring) -> String {
-    var parts: [Substring] = []
-    let path = url.prefix { $0 != "?" }
-    for part in path.split(separator: "/", omittingEmptySubsequences: false) {
-      switch part {
+  /// Removes the segments `.` and `..` of a path (RFC 3986 §5.2.4).
+  private static func withoutDots(_ link: Substring) -> String {
+    var segments: [Substring] = []
+    let path = link.prefix { $0 != "?" }
+    for segment in path.split(separator: "/", omittingEmptySubsequences: false) {
+      switch segment {
       case ".": continue
-      case "..": if parts.count > 3 { parts.removeLast() }
-      default: parts.append(part)
+      case "..": if segments.count > 1 { segments.removeLast() }
+      default: segments.append(segment)
       }
     }
-    return parts.joined(separator: "/") + url.dropFirst(path.count)
+    return segments.joined(separator: "/") + link.dropFirst(path.count)
   }
 }
 
