@@ -42,6 +42,19 @@ struct ClosingTests {
     #expect(descriptors == [])
   }
 
+  @Test("A database that is released without being closed closes its files")
+  func released() async throws {
+    do {
+      let database = try await Database.openForTest(path, schema: TestSchema.first)
+      try await database.insert("a")
+      #expect(
+        try await database.read { (connection) throws(StorageError) in try connection.integers("SELECT 1") } == [1])
+    }
+    // A thread that has just used a connection may still hold it.
+    for _ in 0..<10_000 where descriptors != [] { await Task.yield() }
+    #expect(descriptors == [])
+  }
+
   @Test("If a reader cannot be closed, the writer is closed anyway, and the error is thrown")
   func failing() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)

@@ -4,11 +4,14 @@ import CLarderSQLite
 /// released.
 package final class RowCursor {
   private let statement: Statement
+  /// Kept open until the cursor is released.
+  private let connection: Connection
   /// True once there are no more rows.
   package private(set) var isAtEnd = false
 
   init(_ statement: Statement, _ values: [SQLValue]) throws(StorageError) {
     self.statement = statement
+    connection = statement.connection
     try statement.begin(values)
   }
 
@@ -20,11 +23,11 @@ package final class RowCursor {
       let code = unsafe sqlite3_step(statement.handle)
       switch code {
       case SQLITE_ROW:
-        let row = unsafe Row(statement.handle, sql: statement.sql, file: statement.connection.file)
+        let row = unsafe Row(statement.handle, sql: statement.sql, file: statement.file)
         guard try body(row) else { return }
       case SQLITE_DONE: finish()
       default:
-        let error = statement.connection.error(code, sql: statement.sql)
+        let error = connection.error(code, sql: statement.sql)
         finish()
         throw error
       }

@@ -5,7 +5,10 @@ import CLarderSQLite
 /// It is reset and its parameters are cleared after every run, so that it holds no lock and no pointer between runs.
 @safe final class Statement {
   let sql: String
-  let connection: Connection
+  /// The connection, which keeps its statements and outlives each use of them.
+  unowned let connection: Connection
+  /// The connection's file, for errors; nil in memory.
+  let file: String?
   let handle: OpaquePointer
   /// True while its rows are being read: a second use needs another statement.
   private(set) var isRunning = false
@@ -15,6 +18,7 @@ import CLarderSQLite
   init(_ sql: String, on connection: Connection, isKept: Bool) throws(StorageError) {
     self.sql = sql
     self.connection = connection
+    file = connection.file
     var prepared: OpaquePointer?
     var text = sql
     let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -30,11 +34,11 @@ import CLarderSQLite
     }
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
     guard let prepared = unsafe prepared else {
-      throw StorageError(.misuse, message: "The SQL contains no statement", sql: sql, file: connection.file)
+      throw StorageError(.misuse, message: "The SQL contains no statement", sql: sql, file: file)
     }
     guard !hasTail else {
       _ = unsafe sqlite3_finalize(prepared)
-      throw StorageError(.misuse, message: "The SQL contains more than one statement", sql: sql, file: connection.file)
+      throw StorageError(.misuse, message: "The SQL contains more than one statement", sql: sql, file: file)
     }
     unsafe handle = prepared
   }
@@ -91,7 +95,7 @@ import CLarderSQLite
     guard wanted == values.count else {
       throw StorageError(
         .misuse, message: "\(values.count) values were given, but the statement has \(wanted) parameters", sql: sql,
-        file: connection.file)
+        file: file)
     }
   }
 
@@ -125,7 +129,7 @@ import CLarderSQLite
   private func use(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     guard !isRunning, !isFinalized else {
       throw StorageError(
-        .misuse, message: "The statement is already running, or was finalized", sql: sql, file: connection.file)
+        .misuse, message: "The statement is already running, or was finalized", sql: sql, file: file)
     }
     isRunning = true
     defer { end() }
@@ -137,7 +141,7 @@ import CLarderSQLite
       let code = unsafe sqlite3_step(handle)
       switch code {
       case SQLITE_ROW:
-        let row = unsafe Row(handle, sql: sql, file: connection.file)
+        let row = unsafe Row(handle, sql: sql, file: file)
         guard try body(row) else { return }
       case SQLITE_DONE: return
       default: throw connection.error(code, sql: sql)
