@@ -25,6 +25,7 @@ enum Staff {
     <Property Name="Name" Type="Edm.String" Nullable="false"/><Property Name="Code" Type="Edm.String" MaxLength="3"/>
     <Property Name="Price" Type="Edm.Decimal" Precision="5" Scale="2"/><Property Name="Size" Type="S.Size"/>
     <Property Name="Free" Type="Edm.Decimal"/><Property Name="At" Type="Edm.DateTimeOffset" Precision="3"/>
+    <Property Name="Rate" Type="Edm.Decimal" Precision="2" Scale="2"/>
     <Property Name="Bytes" Type="Edm.Binary" MaxLength="2"/><Property Name="Codes" Type="Collection(Edm.String)" MaxLength="1"/>
     </EntityType><TypeDefinition Name="Size" UnderlyingType="Edm.Decimal" Precision="3" Scale="variable"/>
     <EntityType Name="Box" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
@@ -107,7 +108,8 @@ struct StaffTests {
       (#"{"Price":-999.99}"#, true),
       (#"{"Size":1.23}"#, true), (#"{"Size":123}"#, true), (#"{"Size":1.234}"#, false), (#"{"Size":0.001}"#, true),
       (#"{"Size":0.0001}"#, false), (#"{"Size":1000}"#, false), (#"{"Free":1234567.891}"#, true),
-      (#"{"Price":0}"#, true),
+      (#"{"Price":0}"#, true), (#"{"Rate":0.25}"#, true), (#"{"Rate":-0.99}"#, true), (#"{"Rate":0}"#, true),
+      (#"{"Rate":0.00}"#, true), (#"{"Rate":5.25}"#, false), (#"{"Rate":-1}"#, false), (#"{"Rate":1e1}"#, false),
       (#"{"At":"2026-05-01T10:00:00.123Z"}"#, true), (#"{"At":"2026-05-01T10:00:00.1234Z"}"#, false),
       (#"{"Bytes":"AAE="}"#, true), (#"{"Bytes":"AAEC"}"#, false), (#"{"Codes":["a","b"]}"#, true),
       (#"{"Codes":["a","bc"]}"#, false),
