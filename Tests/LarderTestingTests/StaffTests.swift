@@ -28,6 +28,10 @@ enum Staff {
     <Property Name="Rate" Type="Edm.Decimal" Precision="2" Scale="2"/>
     <Property Name="Bytes" Type="Edm.Binary" MaxLength="2"/><Property Name="Codes" Type="Collection(Edm.String)" MaxLength="1"/>
     </EntityType><TypeDefinition Name="Size" UnderlyingType="Edm.Decimal" Precision="3" Scale="variable"/>
+    <EnumType Name="Mood"><Member Name="Calm" Value="1"/><Member Name="Busy" Value="2"/></EnumType>
+    <EnumType Name="Right" IsFlags="true"><Member Name="Read" Value="1"/><Member Name="Write" Value="2"/></EnumType>
+    <EntityType Name="Pass"><Key><PropertyRef Name="Rights"/></Key>
+    <Property Name="Rights" Type="S.Right" Nullable="false"/><Property Name="Mood" Type="S.Mood"/></EntityType>
     <EntityType Name="Box" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
     <EntityContainer Name="C">
@@ -35,7 +39,7 @@ enum Staff {
     <NavigationPropertyBinding Path="Reports" Target="People"/><NavigationPropertyBinding Path="Grade" Target="Grades"/></EntitySet>
     <EntitySet Name="Grades" EntityType="S.Grade"/><EntitySet Name="Shifts" EntityType="S.Shift"/>
     <EntitySet Name="Badges" EntityType="S.Badge"/><EntitySet Name="Places" EntityType="S.Place"/>
-    <EntitySet Name="Boxes" EntityType="S.Box"/>
+    <EntitySet Name="Boxes" EntityType="S.Box"/><EntitySet Name="Passes" EntityType="S.Pass"/>
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
@@ -120,6 +124,28 @@ struct StaffTests {
     #expect(answer.status == (fits ? 204 : 400), "\(answer.text)")
     let name = body.split(separator: "\"").dropFirst().first ?? ""
     #expect(fits || answer.message.contains("'\(name)'"))
+  }
+
+  @Test(
+    "An enumeration's value has members by name or value, several if it has flags (ABNF enumValue)",
+    arguments: [
+      ("Mood", "Busy", "Busy"), ("Mood", "1", "Calm"), ("Mood", "", nil), ("Mood", "Calm,Busy", nil),
+      ("Mood", "3", nil),
+      ("Mood", "1,1", nil), ("Mood", "Sad", nil), ("Mood", ",Calm", nil), ("Rights", "Write", "Write"),
+      ("Rights", "Write,Read", "Read,Write"), ("Rights", "3", "Read,Write"), ("Rights", "1,Write", "Read,Write"),
+      ("Rights", "0", "0"), ("Rights", "", nil), ("Rights", "Read,", nil), ("Rights", "Read,,Write", nil),
+      ("Rights", "Read,Delete", nil),
+    ])
+  func enumerations(_ property: String, _ text: String, _ value: String?) async throws {
+    let service = try Staff.service()
+    let body = property == "Mood" ? #"{"Rights":"Read","Mood":"\#(text)"}"# : #"{"Rights":"\#(text)"}"#
+    let answer = try await service.ask(.post, "Passes", body)
+    #expect(answer.status == (value == nil ? 400 : 201), "\(answer.text)")
+    guard let value else { return #expect(answer.message.contains("'\(property)'")) }
+    #expect(answer.node[property]?.string == value)
+    let rights = property == "Mood" ? "Read" : text
+    #expect(try await service.get("Passes(S.Right'\(rights)')").node[property]?.string == value)
+    #expect(try await service.ask(.post, "Passes", #"{"Rights":"\#(rights)"}"#).status == 409)
   }
 
   @Test("Rows lead to each other in any order")
