@@ -16,6 +16,8 @@ struct PermissionTests {
       ("None", false, false), ("Read", true, false), ("Read,Write", true, true), ("0", false, false),
       ("2", false, true),
       ("5", true, false), ("", true, true), ("Core.Permission/Other", true, true),
+      ("\n  Core.Permission/Write\n  Core.Permission/Invoke\n", false, true), ("Read\r\nInvoke", true, false),
+      ("Write\tInvoke", false, true), ("Write\nOther", true, true), (" \n", true, true),
     ])
   func members(text: String, allowReading: Bool, allowWriting: Bool) {
     let permissions = EdmPermissions(text)

@@ -25,8 +25,13 @@ enum Staff {
     <Property Name="Name" Type="Edm.String" Nullable="false"/><Property Name="Code" Type="Edm.String" MaxLength="3"/>
     <Property Name="Price" Type="Edm.Decimal" Precision="5" Scale="2"/><Property Name="Size" Type="S.Size"/>
     <Property Name="Free" Type="Edm.Decimal"/><Property Name="At" Type="Edm.DateTimeOffset" Precision="3"/>
+    <Property Name="Rate" Type="Edm.Decimal" Precision="2" Scale="2"/>
     <Property Name="Bytes" Type="Edm.Binary" MaxLength="2"/><Property Name="Codes" Type="Collection(Edm.String)" MaxLength="1"/>
     </EntityType><TypeDefinition Name="Size" UnderlyingType="Edm.Decimal" Precision="3" Scale="variable"/>
+    <EnumType Name="Mood"><Member Name="Calm" Value="1"/><Member Name="Busy" Value="2"/></EnumType>
+    <EnumType Name="Right" IsFlags="true"><Member Name="Read" Value="1"/><Member Name="Write" Value="2"/></EnumType>
+    <EntityType Name="Pass"><Key><PropertyRef Name="Rights"/></Key>
+    <Property Name="Rights" Type="S.Right" Nullable="false"/><Property Name="Mood" Type="S.Mood"/></EntityType>
     <EntityType Name="Box" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
     <EntityContainer Name="C">
@@ -34,7 +39,7 @@ enum Staff {
     <NavigationPropertyBinding Path="Reports" Target="People"/><NavigationPropertyBinding Path="Grade" Target="Grades"/></EntitySet>
     <EntitySet Name="Grades" EntityType="S.Grade"/><EntitySet Name="Shifts" EntityType="S.Shift"/>
     <EntitySet Name="Badges" EntityType="S.Badge"/><EntitySet Name="Places" EntityType="S.Place"/>
-    <EntitySet Name="Boxes" EntityType="S.Box"/>
+    <EntitySet Name="Boxes" EntityType="S.Box"/><EntitySet Name="Passes" EntityType="S.Pass"/>
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
@@ -107,7 +112,8 @@ struct StaffTests {
       (#"{"Price":-999.99}"#, true),
       (#"{"Size":1.23}"#, true), (#"{"Size":123}"#, true), (#"{"Size":1.234}"#, false), (#"{"Size":0.001}"#, true),
       (#"{"Size":0.0001}"#, false), (#"{"Size":1000}"#, false), (#"{"Free":1234567.891}"#, true),
-      (#"{"Price":0}"#, true),
+      (#"{"Price":0}"#, true), (#"{"Rate":0.25}"#, true), (#"{"Rate":-0.99}"#, true), (#"{"Rate":0}"#, true),
+      (#"{"Rate":0.00}"#, true), (#"{"Rate":5.25}"#, false), (#"{"Rate":-1}"#, false), (#"{"Rate":1e1}"#, false),
       (#"{"At":"2026-05-01T10:00:00.123Z"}"#, true), (#"{"At":"2026-05-01T10:00:00.1234Z"}"#, false),
       (#"{"Bytes":"AAE="}"#, true), (#"{"Bytes":"AAEC"}"#, false), (#"{"Codes":["a","b"]}"#, true),
       (#"{"Codes":["a","bc"]}"#, false),
@@ -118,6 +124,28 @@ struct StaffTests {
     #expect(answer.status == (fits ? 204 : 400), "\(answer.text)")
     let name = body.split(separator: "\"").dropFirst().first ?? ""
     #expect(fits || answer.message.contains("'\(name)'"))
+  }
+
+  @Test(
+    "An enumeration's value has members by name or value, several if it has flags (ABNF enumValue)",
+    arguments: [
+      ("Mood", "Busy", "Busy"), ("Mood", "1", "Calm"), ("Mood", "", nil), ("Mood", "Calm,Busy", nil),
+      ("Mood", "3", nil),
+      ("Mood", "1,1", nil), ("Mood", "Sad", nil), ("Mood", ",Calm", nil), ("Rights", "Write", "Write"),
+      ("Rights", "Write,Read", "Read,Write"), ("Rights", "3", "Read,Write"), ("Rights", "1,Write", "Read,Write"),
+      ("Rights", "0", "0"), ("Rights", "", nil), ("Rights", "Read,", nil), ("Rights", "Read,,Write", nil),
+      ("Rights", "Read,Delete", nil),
+    ])
+  func enumerations(_ property: String, _ text: String, _ value: String?) async throws {
+    let service = try Staff.service()
+    let body = property == "Mood" ? #"{"Rights":"Read","Mood":"\#(text)"}"# : #"{"Rights":"\#(text)"}"#
+    let answer = try await service.ask(.post, "Passes", body)
+    #expect(answer.status == (value == nil ? 400 : 201), "\(answer.text)")
+    guard let value else { return #expect(answer.message.contains("'\(property)'")) }
+    #expect(answer.node[property]?.string == value)
+    let rights = property == "Mood" ? "Read" : text
+    #expect(try await service.get("Passes(S.Right'\(rights)')").node[property]?.string == value)
+    #expect(try await service.ask(.post, "Passes", #"{"Rights":"\#(rights)"}"#).status == 409)
   }
 
   @Test("Rows lead to each other in any order")

@@ -181,4 +181,27 @@ struct TestClockTests {
     watcher.cancel()
     await watcher.value
   }
+
+  @Test("A clock forgets tasks that are cancelled after they wake")
+  @MainActor
+  func cancellingLate() async throws {
+    let clock = TestClock()
+    // All tasks run on the main actor, so that none goes on before the test waits for it.
+    let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    sleeper.cancel()
+    try await sleeper.value
+    #expect(clock.entryCount == 0)
+    // They begin in their order: the second one wakes the first, which the third cancels.
+    let watcher = Task { await clock.waitForSleepers() }
+    let waking = Task { try await clock.sleep(for: .seconds(1)) }
+    let cancelling = Task { watcher.cancel() }
+    await cancelling.value
+    await watcher.value
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    try await waking.value
+    #expect(clock.entryCount == 0)
+  }
 }

@@ -8,12 +8,12 @@ package struct EdmPermissions: Sendable, Hashable {
   /// Allows everything.
   package init() {}
 
-  /// Reads members by their names, qualified and separated by spaces in XML, separated by commas in JSON, or the value of
-  /// the flags. A text with an unknown member allows everything.
+  /// Reads members by their names, qualified and separated by white space in XML, separated by commas in JSON, or the value
+  /// of the flags. A text with an unknown member allows everything.
   package init(_ text: String) {
     let values = ["None": 0, "Read": 1, "Write": 2, "ReadWrite": 3, "Invoke": 4]
     var flags = 0
-    let members = text.split { $0 == " " || $0 == "," }
+    let members = text.split { $0.isWhitespace || $0 == "," }
     guard !members.isEmpty else { return }
     for member in members {
       let name = String(member.split(separator: "/").last ?? "")

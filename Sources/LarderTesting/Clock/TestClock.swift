@@ -65,6 +65,9 @@ public final class TestClock: Sendable {
   /// The time by which the clock was advanced.
   public var elapsed: Duration { .nanoseconds(elapsedTime.load(ordering: .sequentiallyConsistent)) }
 
+  /// The number of waiting tasks and of cancellations that the clock remembers, for tests.
+  package var entryCount: Int { state.withLock { $0.sleepers.count + $0.watchers.count + $0.cancelled.count } }
+
   /// Advances the clock, and wakes the tasks whose time is over. A task that then sleeps again needs another call.
   ///
   /// - Parameter time: zero or more. A clock can be advanced by 290 years in all.
@@ -88,6 +91,8 @@ public final class TestClock: Sendable {
     try Task.checkCancellation()
     guard time > .zero else { return }
     let id = state.withLock { $0.newID() }
+    // Tasks can also be cancelled after they wake.
+    defer { state.withLock { _ = $0.cancelled.remove(id) } }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let (isCancelled, watchers) = state.withLock { state -> (Bool, [Watcher]) in
@@ -112,6 +117,8 @@ public final class TestClock: Sendable {
   /// failed request waits for its repetition, and in ``sleep(for:)``. Returns at once if the task is cancelled.
   public func waitForSleepers(_ count: Int = 1) async {
     let id = state.withLock { $0.newID() }
+    // Tasks can also be cancelled after they wake.
+    defer { state.withLock { _ = $0.cancelled.remove(id) } }
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let isDone = state.withLock { state in

@@ -38,7 +38,9 @@ extension RowReader {
         throw ServiceFault(
           400, "'\(property.name)': \(number) has more digits after the point than Scale, which is \(limit).")
       }
-      guard precision.map({ number.digitCount - number.scale <= max($0 - limit, 1) }) ?? true else {
+      // A zero before the point is no digit of the number either.
+      let isBelowOne = number.digitCount <= number.scale || number == 0
+      guard precision.map({ isBelowOne || number.digitCount - number.scale <= $0 - limit }) ?? true else {
         throw tooManyDigits(number, property, precision)
       }
     } else if scale != .floating {

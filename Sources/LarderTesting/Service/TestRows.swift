@@ -213,9 +213,8 @@ struct TestRows: Sendable {
       case ("Cascade", _):
         for target in related where rows[target] != nil && !deleting.contains(target) { try delete(target, &deleting) }
       case ("SetNull", .columns(let pairs, _, isDependent: false)):
-        for target in related {
-          for pair in pairs { rows[target]?.values[pair.other] = .null }
-          touch(target)
+        for target in related where !deleting.contains(target) {
+          try setForeignKey(of: target, pairs.map { ($0.other, .null) })
         }
       default: throw .notSupported("OnDelete '\(action)' of '\(navigation.name)'")
       }
@@ -257,14 +256,11 @@ struct TestRows: Sendable {
     switch model.relation(navigation, of: row.structure, in: row.place) {
     case .columns(let pairs, let place, let isDependent):
       try check(other, place, navigation)
-      for pair in pairs {
-        if isDependent {
-          rows[path]?.values[pair.own] = other.values[pair.other]
-        } else {
-          rows[target]?.values[pair.other] = row.values[pair.own]
-        }
+      if isDependent {
+        try setForeignKey(of: path, pairs.map { ($0.own, other.values[$0.other] ?? .null) })
+      } else {
+        try setForeignKey(of: target, pairs.map { ($0.other, row.values[$0.own] ?? .null) })
       }
-      touch(isDependent ? path : target)
     case .links(let place, let partner):
       try check(other, place, navigation)
       addLink(path, navigation, to: target, partner)
@@ -272,6 +268,26 @@ struct TestRows: Sendable {
       version += 1
     case .contained, .unknown: throw .notSupported("links of '\(navigation.name)'")
     }
+  }
+
+  /// Throws 400 if a property must not be null, or is part of the key and would change: the path has the key.
+  private mutating func setForeignKey(
+    of path: String, _ values: [(name: String, value: JSONNode)]
+  ) throws(ServiceFault) {
+    var row = try row(path)
+    let keys = Set(row.structure.key.map(\.path))
+    for (name, value) in values {
+      let property = row.structure.property(name)
+      guard value != .null || property?.isNullable ?? true else {
+        throw ServiceFault(400, "'\(name)' of '\(path)' must not be null.")
+      }
+      guard !keys.contains(name) || model.isEqual(row.values[name] ?? .null, value, as: property) else {
+        throw ServiceFault(400, "'\(name)' of '\(path)' is part of its key, which cannot change.")
+      }
+      row.values[name] = value
+    }
+    rows[path] = row
+    touch(path)
   }
 
   private func check(_ row: Row, _ place: RowPlace, _ navigation: EdmNavigationProperty) throws(ServiceFault) {
@@ -298,15 +314,7 @@ struct TestRows: Sendable {
     }
     switch model.relation(navigation, of: row.structure, in: row.place) {
     case .columns(let pairs, _, let isDependent):
-      let (changed, names) = isDependent ? (path, pairs.map(\.own)) : (target, pairs.map(\.other))
-      let structure = try self.row(changed).structure
-      for name in names {
-        guard structure.property(name)?.isNullable ?? true else {
-          throw ServiceFault(400, "'\(name)' of '\(changed)' must not be null.")
-        }
-        rows[changed]?.values[name] = .null
-      }
-      touch(changed)
+      try setForeignKey(of: isDependent ? path : target, pairs.map { (isDependent ? $0.own : $0.other, .null) })
     case .links(_, let partner):
       rows[path]?.links[navigation.name]?.removeAll { $0 == target }
       if let partner { rows[target]?.links[partner.name]?.removeAll { $0 == path } }
