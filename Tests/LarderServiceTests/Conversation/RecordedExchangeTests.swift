@@ -88,6 +88,7 @@ struct RecordedExchangeTests {
       "X-Amz-Signature", "X-Amz-Security-Token", "id_token", "sas_token", "jwt", "toKen[]", "clientSecret",
       "SAMLResponse",
       "client_assertion", "pwd", "sessionid", "X-Api-Key", "subscription-key", "code_verifier", "refreshToken",
+      "SASToken", "clientsecret", "authtoken", "userpassword", "sessiontoken",
     ])
   func options(_ name: String) {
     let url = "https://h/a?x=1&\(name)=S&y=1"
@@ -100,6 +101,8 @@ struct RecordedExchangeTests {
     "Strings of JSON members with a secret name are replaced",
     arguments: [
       "access_token", "idToken", "clientSecret", "client_secret", "PASSWORD", "apiKey", "sessionToken", "jwt",
+      "APIToken", "DBPassword",
+      "authtoken", "userpassword", "PASSWORDToken",
     ])
   func members(_ name: String) {
     let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(#"{"a":1,"\#(name)":"S"}"#.utf8))
@@ -110,7 +113,8 @@ struct RecordedExchangeTests {
     "Tokens of lists and names in data stay",
     arguments: [
       "h/a?page_token=1&nextToken=2&$deltatoken=3&continuation-token=4", #"{"nextToken":"1","token_type":"bearer"}"#,
-      #"{"passwordPolicy":"x","secretary":"Ada","sig":"s"}"#,
+      #"{"passwordPolicy":"x","secretary":"Ada","sig":"s"}"#, #"{"ConcurrencyToken":"1","nextPageToken":"2"}"#,
+      "h/a?nexttoken=1&concurrencytoken=2&NEXTToken=3", #"{"SYNCToken":"1","tokens":"2","OAuthTokens":"3"}"#,
     ])
   func tokensOfLists(_ text: String) {
     let body = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8)).body
@@ -125,6 +129,7 @@ struct RecordedExchangeTests {
         "Location": "https://u:S@h/#access_token=S", "WWW-Authenticate": "Negotiate S, Basic realm=\"a\"",
         "X-Auth": "S",
         "X-Session-Id": "S", "sap-contextid": "S", "mysapsso2": "S", "X-Amz-Security-Token": "S", "X-Auth-User": "S",
+        "X-AuthToken": "S", "JSessionID": "S",
         "Cookie": "S", "ETag": "1", "Link": "<https://h/a?token=S>; rel=next", "Author": "Ada",
       ])
     #expect(exchange.url == "//h/a?x=https://h/")
