@@ -19,6 +19,8 @@ struct SecretScan {
   private var start = 0
   private var looksLikeURL = true
   private var isPath = true
+  /// A `'` has begun a string, and none has ended it.
+  private var isQuoted = false
   private var name: [UInt8] = []
 
   private init(_ bytes: [UInt8], isURL: Bool) {
@@ -48,12 +50,14 @@ struct SecretScan {
       if unit.byte != UInt8(ascii: ";") { isPath = false }
       if let value = secretOption(at: end), !value.isEmpty { replace(value, by: Array("***".utf8)) }
     case UInt8(ascii: ":"):
-      if let user = userInformation(at: end) { replace(user, by: []) }
+      if let user = userInformation(at: end, isEncoded: unit.isPercent) { replace(user, by: []) }
     case UInt8(ascii: "/"):
       looksLikeURL = true
-      if index == start, let user = userInformation(at: index) { replace(user, by: []) }
+      if index == start, let user = userInformation(at: index, isEncoded: unit.isPercent) { replace(user, by: []) }
     case _ where isURL || unit.isPercent: break
-    case UInt8(ascii: "'"): looksLikeURL = true
+    case UInt8(ascii: "'"):
+      looksLikeURL = true
+      isQuoted.toggle()
     case UInt8(ascii: "\""):
       if let value = secretString(at: end, depth: unit.length - 1), !value.isEmpty {
         replace(value, by: Array("***".utf8))
@@ -66,7 +70,7 @@ struct SecretScan {
   }
 
   private mutating func begin(at start: Int, looksLikeURL: Bool) {
-    (self.start, self.looksLikeURL, isPath) = (start, looksLikeURL, true)
+    (self.start, self.looksLikeURL, isPath, isQuoted) = (start, looksLikeURL, true, false)
   }
 
   private mutating func replace(_ range: Range<Int>, by replacement: [UInt8]) {
@@ -157,7 +161,9 @@ struct SecretScan {
   }
 
   /// The user information, with the at sign, of a URL with a colon before the position.
-  private func userInformation(at start: Int) -> Range<Int>? {
+  ///
+  /// - Parameter isEncoded: whether the colon is percent-encoded.
+  private func userInformation(at start: Int, isEncoded: Bool) -> Range<Int>? {
     var position = start
     for _ in 0..<2 {
       guard position < bytes.count else { return nil }
@@ -169,16 +175,31 @@ struct SecretScan {
     var end: Int?
     while position < bytes.count {
       let unit = unit(at: position)
-      switch unit.byte {
-      case UInt8(ascii: "@"): end = position + unit.length
-      case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return end.map { begin..<$0 }
-      case _ where isURL || unit.isPercent: break
-      case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): return end.map { begin..<$0 }
-      default: break
-      }
+      if endsAuthority(unit.byte, at: position, isPercent: unit.isPercent, isEncoded: isEncoded) { break }
       position += unit.length
+      if unit.byte == UInt8(ascii: "@") { end = position }
     }
     return end.map { begin..<$0 }
+  }
+
+  /// Whether a character ends the authority of a URL. A URL in the query ends where its option or literal ends; the user
+  /// information of other URLs can have `&` and `'`, and most characters in encoded form.
+  private func endsAuthority(_ byte: UInt8, at position: Int, isPercent: Bool, isEncoded: Bool) -> Bool {
+    switch byte {
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
+    case UInt8(ascii: "&"): isPath ? !isURL && !isPercent && beginsEntity(at: position + 1) : isEncoded || !isPercent
+    case UInt8(ascii: "'"): isPath ? isQuoted && !isPercent : true
+    case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): isPath ? !isURL && !isPercent : true
+    default: false
+    }
+  }
+
+  /// Whether a character of HTML, other than `&amp;`, is written after an ampersand before the position, as in `&quot;`.
+  private func beginsEntity(at position: Int) -> Bool {
+    let rest = bytes[position...].prefix(8)
+    guard let end = rest.firstIndex(of: UInt8(ascii: ";")), end > position else { return false }
+    return rest[..<end].allSatisfy { $0 == UInt8(ascii: "#") || SecretScan.isOfName($0) }
+      && !rest.starts(with: "amp;".utf8) && !rest.starts(with: "#38;".utf8)
   }
 
   /// The string of the JSON member whose name begins at a position, if the name is secret.
