@@ -22,6 +22,9 @@ enum SecretNames {
     return isSecret(words) || words.contains { fieldWords.contains($0) }
   }
 
+  /// Whether the option is a secret only if its value is no literal of OData in quotes, as `GetProduct?code='A1'` has.
+  static func isHarmless(_ name: [UInt8]) -> Bool { ["code", "key", "sid"].contains(words(name[...]).joined()) }
+
   private static let optionNames: Set = memberNames.union([
     "code", "authcode", "authorizationcode", "devicecode", "codeverifier", "key", "subscriptionkey",
     "ocpapimsubscriptionkey", "functionkey", "functionskey", "licensekey", "sessionid", "jsessionid", "phpsessid",

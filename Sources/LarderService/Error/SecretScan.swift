@@ -4,7 +4,8 @@
 ///
 /// Secrets are the values of options with a secret name, the strings of JSON members with a secret name, and the user
 /// information of URLs, which is removed. An option follows `?`, `&`, `#` or `;`, as they are or as an escape of JSON,
-/// HTML or a URL. Its value ends at white space, a quote, `<`, `>` or `&`; before the query also at `/`, `?`, `#` or `;`.
+/// HTML or a URL. Its value ends at white space, `"`, `<`, `>` or `&`; before the query also at `/`, `?`, `#` or `;`; and at
+/// `'` if one has begun the text. If the value begins with a literal of OData in `'`, it ends after the literal.
 ///
 /// Text between white space is a URL, in which options are replaced, if a slash or a quotation mark precedes the option, or
 /// if the text begins with `?`, or if it begins the content, a string or an element. `Is 1?code=2` is none.
@@ -140,13 +141,52 @@ struct SecretScan {
     }
     guard let isEncoded, SecretNames.hasOption(name) else { return nil }
     let begin = position
+    let literalEnd = self.literalEnd(at: position)
+    if let literalEnd { position = literalEnd }
     while position < bytes.count {
       let unit = unit(at: position)
       if ends(unit.byte, isPercent: unit.isPercent, isEncoded: isEncoded) { break }
       position += unit.length
     }
-    return begin..<position
+    return position == literalEnd && SecretNames.isHarmless(name) ? nil : begin..<position
   }
+
+  /// Where the literal in `'` at a position ends, which has `''` for one `'`.
+  private func literalEnd(at start: Int) -> Int? {
+    // In `href='a?token='` the literal is that of the text.
+    guard let opening = quoteLength(at: start), !isQuoted || bytes[start] != UInt8(ascii: "'") else { return nil }
+    var position = start + opening
+    while position < bytes.count {
+      let unit = unit(at: position)
+      if let length = quoteLength(at: position) {
+        position += length
+        guard let second = quoteLength(at: position) else { return position }
+        position += second
+      } else if !isURL, !unit.isPercent, SecretScan.endsLine(unit.byte) {
+        return nil
+      } else {
+        position += unit.length
+      }
+    }
+    return nil
+  }
+
+  /// Whether a character ends a string, an element or a line, and with it every literal.
+  private static func endsLine(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
+  }
+
+  /// The length of the `'` at a position, as it is or as an escape of JSON, HTML or a URL.
+  private func quoteLength(at position: Int) -> Int? {
+    guard position < bytes.count else { return nil }
+    let unit = unit(at: position)
+    if unit.byte == UInt8(ascii: "'") { return unit.length }
+    guard unit.byte == UInt8(ascii: "&"), !isURL else { return nil }
+    let rest = bytes[(position + unit.length)...]
+    return SecretScan.quotesOfHTML.first { rest.starts(with: $0) }.map { unit.length + $0.count }
+  }
+
+  private static let quotesOfHTML = ["#39;", "#x27;", "apos;"].map { Array($0.utf8) }
 
   /// Whether a character ends the value of an option, whose equals sign may be percent-encoded: then an option has a URL as
   /// its value.
@@ -155,7 +195,8 @@ struct SecretScan {
     switch byte {
     case UInt8(ascii: "&"): return true
     case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ";"): return isPath
-    case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"): return !isURL
+    case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): return !isURL
+    case UInt8(ascii: "'"): return isQuoted
     default: return false
     }
   }
