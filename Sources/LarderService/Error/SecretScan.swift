@@ -60,7 +60,7 @@ struct SecretScan {
       looksLikeURL = true
       isQuoted.toggle()
     case UInt8(ascii: "\""):
-      if let value = secretString(at: end, depth: unit.length - 1), !value.isEmpty {
+      if let value = secretString(at: end, opening: QuotationMark(bytes[index..<end])), !value.isEmpty {
         replace(value, by: Array("***".utf8))
       }
       begin(at: end, looksLikeURL: true)
@@ -245,8 +245,8 @@ struct SecretScan {
 
   /// The string of the JSON member whose name begins at a position, if the name is secret.
   ///
-  /// - Parameter depth: the backslashes before each quotation mark, for JSON inside JSON.
-  private func secretString(at start: Int, depth: Int) -> Range<Int>? {
+  /// - Parameter opening: the quotation mark before the name; JSON inside JSON has others than JSON.
+  private func secretString(at start: Int, opening: QuotationMark) -> Range<Int>? {
     var position = start
     while position < bytes.count, position - start < SecretScan.nameLimit, SecretScan.isOfName(bytes[position]) {
       position += 1
@@ -256,8 +256,11 @@ struct SecretScan {
     func skip(_ byte: UInt8) -> Bool {
       guard position < bytes.count else { return false }
       let unit = unit(at: position)
-      guard unit.byte == byte, byte != UInt8(ascii: "\"") || unit.length == depth + 1 else { return false }
-      position += unit.length
+      let end = position + unit.length
+      guard unit.byte == byte, byte != UInt8(ascii: "\"") || QuotationMark(bytes[position..<end]) == opening else {
+        return false
+      }
+      position = end
       return true
     }
     guard !name.isEmpty, skip(UInt8(ascii: "\"")) else { return nil }
@@ -268,16 +271,38 @@ struct SecretScan {
     let begin = position
     while position < bytes.count {
       let unit = unit(at: position)
-      let backslashes = unit.length - 1
+      let end = position + unit.length
       if unit.byte == UInt8(ascii: "\""), !unit.isPercent {
-        // A quotation mark of the string itself has more: each one, and the quotation mark, is escaped once more.
-        let more = backslashes - depth
-        if backslashes == 0 || (more >= 0 && more.isMultiple(of: 2 * (depth + 1))) {
-          return begin..<position + max(0, more)
-        }
+        let mark = QuotationMark(bytes[position..<end])
+        // Without a backslash, it ends the outermost JSON.
+        if mark.isPlain { return begin..<position }
+        if let more = mark.backslashesOfString(opening) { return begin..<position + more }
       }
-      position += unit.length
+      position = end
     }
     return begin..<position
+  }
+}
+
+/// A quotation mark of JSON, or of JSON inside JSON: `"`, `\"`, `\\\"`, `\u0022`, `\\u0022`.
+private struct QuotationMark: Equatable {
+  private let backslashes: Int
+  private let isCode: Bool
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    isCode = bytes.last != UInt8(ascii: "\"")
+    backslashes = bytes.count - (isCode ? "u0022".count : 1)
+  }
+
+  var isPlain: Bool { !isCode && backslashes == 0 }
+
+  /// The backslashes at the end of a string, if this mark ends the string that another has begun.
+  ///
+  /// A mark of the string itself is escaped once more. Backslashes of the string are pairs, and each one is as many as the
+  /// JSON around it makes of it.
+  func backslashesOfString(_ opening: QuotationMark) -> Int? {
+    let more = backslashes - opening.backslashes
+    let width = opening.isCode ? 2 * opening.backslashes : opening.backslashes + 1
+    return isCode == opening.isCode && more >= 0 && more.isMultiple(of: 2 * width) ? more : nil
   }
 }

@@ -64,6 +64,13 @@ struct RecordedExchangeTests {
       ("<a>h/P?token=&#39;S&amp;S&#39;&amp;a=1</a>", "<a>h/P?token=***&amp;a=1</a>"),
       ("h/a?r=%2FP%3Ftoken%3D%27S%26S%27%26b%3D1", "h/a?r=%2FP%3Ftoken%3D***%26b%3D1"),
       (#"{"access_token" : "S\"S\\","b":"c"}"#, #"{"access_token" : "***","b":"c"}"#),
+      (#"{"password":"S\\u0022S\u0022S","b":1}"#, #"{"password":"***","b":1}"#),
+      (#"{"password":"S\\\u0022S\\\\","b":1}"#, #"{"password":"***","b":1}"#),
+      (#"{"a":"{\"password\":\"S\\u0022S\\\\\",\"b\":1}"}"#, #"{"a":"{\"password\":\"***\",\"b\":1}"}"#),
+      (
+        #"{"a":"{\u0022password\u0022:\u0022S\\\u0022S\\\\\u0022,\u0022b\u0022:1}"}"#,
+        #"{"a":"{\u0022password\u0022:\u0022***\u0022,\u0022b\u0022:1}"}"#
+      ),
       (#"{"a":"{\"password\":\"S\\\"S\",\"b\":1}"}"#, #"{"a":"{\"password\":\"***\",\"b\":1}"}"#),
     ])
   func content(_ text: String, _ expected: String) {
