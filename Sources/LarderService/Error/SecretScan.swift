@@ -2,9 +2,9 @@
 
 /// Replaces the secrets of a text by `***`, in one pass over its bytes, which need not be UTF-8.
 ///
-/// Secrets are the values of options with a secret name, the strings of JSON members with a secret name, and the user
-/// information of URLs, which is removed. An option follows `?`, `&`, `#` or `;`, as they are or as an escape of JSON,
-/// HTML or a URL. Its value ends at white space, `"`, `<`, `>` or `&`; before the query also at `/`, `?`, `#` or `;`; and at
+/// Secrets are the values of options with a secret name, the strings of JSON members and the texts of XML elements with a
+/// secret name, and the user information of URLs, which is removed. An option follows `?`, `&`, `#` or `;`, and in a path
+/// `(` or `,`, as they are or as an escape of JSON, HTML or a URL, or begins the content, as in a form. Its value ends at white space, `"`, `<`, `>` or `&`; before the query also at `/`, `?`, `#` or `;`; and at
 /// `'` if one has begun the text. If the value begins with a literal of OData in `'`, it ends after the literal.
 ///
 /// Text between white space is a URL, in which options are replaced, if a slash or a quotation mark precedes the option, or
@@ -37,8 +37,16 @@ struct SecretScan {
 
   private static func scan(_ bytes: [UInt8], isURL: Bool) -> [UInt8] {
     var scan = SecretScan(bytes, isURL: isURL)
+    if !isURL { scan.replaceFirstOption() }
     while scan.index < bytes.count { scan.step() }
     return scan.copied == 0 ? bytes : scan.result + bytes[scan.copied...]
+  }
+
+  /// The first option of form content, such as `access_token=a&b=c`.
+  private mutating func replaceFirstOption() {
+    isPath = false
+    if let value = secretOption(at: 0), !value.isEmpty { replace(value, by: Array("***".utf8)) }
+    isPath = true
   }
 
   private mutating func step() {
@@ -50,6 +58,10 @@ struct SecretScan {
       if unit.byte == UInt8(ascii: "?"), index == start { looksLikeURL = true }
       if unit.byte != UInt8(ascii: ";") { isPath = false }
       if let value = secretOption(at: end), !value.isEmpty { replace(value, by: Array("***".utf8)) }
+    case UInt8(ascii: "("), UInt8(ascii: ","):
+      if isPath, let value = secretOption(at: end, isArgument: true), !value.isEmpty {
+        replace(value, by: Array("***".utf8))
+      }
     case UInt8(ascii: ":"):
       if let user = userInformation(at: end, isEncoded: unit.isPercent) { replace(user, by: []) }
     case UInt8(ascii: "/"):
@@ -64,7 +76,10 @@ struct SecretScan {
         replace(value, by: Array("***".utf8))
       }
       begin(at: end, looksLikeURL: true)
-    case UInt8(ascii: "<"), UInt8(ascii: ">"): begin(at: end, looksLikeURL: true)
+    case UInt8(ascii: "<"):
+      if let value = secretElement(at: end) { replace(value, by: Array("***".utf8)) }
+      begin(at: max(index, end), looksLikeURL: true)
+    case UInt8(ascii: ">"): begin(at: end, looksLikeURL: true)
     case 0...0x20: begin(at: end, looksLikeURL: false)
     default: break
     }
@@ -123,7 +138,9 @@ struct SecretScan {
   // MARK: Secrets
 
   /// The value of the option at a position, if its name is secret.
-  private mutating func secretOption(at start: Int) -> Range<Int>? {
+  ///
+  /// - Parameter isArgument: whether it is an argument of a function in a path, or a key of an entity: data.
+  private mutating func secretOption(at start: Int, isArgument: Bool = false) -> Range<Int>? {
     guard looksLikeURL else { return nil }
     name.removeAll(keepingCapacity: true)
     var position = start
@@ -139,13 +156,14 @@ struct SecretScan {
         return nil
       }
     }
-    guard let isEncoded, SecretNames.hasOption(name) else { return nil }
+    guard let isEncoded, isArgument ? SecretNames.hasMember(name[...]) : SecretNames.hasOption(name) else { return nil }
     let begin = position
     let literalEnd = self.literalEnd(at: position)
     if let literalEnd { position = literalEnd }
     while position < bytes.count {
       let unit = unit(at: position)
       if ends(unit.byte, isPercent: unit.isPercent, isEncoded: isEncoded) { break }
+      if isArgument, unit.byte == UInt8(ascii: ",") || unit.byte == UInt8(ascii: ")") { break }
       position += unit.length
     }
     return position == literalEnd && SecretNames.isHarmless(name) ? nil : begin..<position
@@ -241,6 +259,69 @@ struct SecretScan {
     guard let end = rest.firstIndex(of: UInt8(ascii: ";")), end > position else { return false }
     return rest[..<end].allSatisfy { $0 == UInt8(ascii: "#") || SecretScan.isOfName($0) }
       && !rest.starts(with: "amp;".utf8) && !rest.starts(with: "#38;".utf8)
+  }
+
+  /// The text of the XML element whose name begins at a position, if its local name is secret, and it has only text.
+  private func secretElement(at start: Int) -> Range<Int>? {
+    var position = start
+    var localName = start
+    while position < bytes.count, position - start < 2 * SecretScan.nameLimit {
+      if bytes[position] == UInt8(ascii: ":") {
+        localName = position + 1
+      } else if !SecretScan.isOfName(bytes[position]) {
+        break
+      }
+      position += 1
+    }
+    let name = start..<position
+    guard localName < position, SecretNames.hasMember(bytes[localName..<position]),
+      let begin = endOfTag(at: position)
+    else { return nil }
+    position = begin
+    var isBlank = true
+    while position < bytes.count {
+      let unit = unit(at: position)
+      if unit.byte == UInt8(ascii: "<"), !unit.isPercent { break }
+      if unit.byte > 0x20 { isBlank = false }
+      position += unit.length
+    }
+    guard position < bytes.count else { return nil }
+    let inside = position + unit(at: position).length
+    if isBlank, bytes[inside...].starts(with: "![CDATA[".utf8) { return begin..<endOfCharacters(at: inside) }
+    guard !isBlank, inside < bytes.count, unit(at: inside).byte == UInt8(ascii: "/") else { return nil }
+    let closing = inside + unit(at: inside).length
+    return bytes[closing...].starts(with: bytes[name]) ? begin..<position : nil
+  }
+
+  /// Where the text begins after the rest of a start tag; nil if there is no text.
+  private func endOfTag(at start: Int) -> Int? {
+    var position = start
+    var last = UInt8(ascii: " ")
+    while position < bytes.count {
+      let unit = unit(at: position)
+      position += unit.length
+      switch unit.byte {
+      case _ where unit.isPercent: break
+      case UInt8(ascii: "<"): return nil
+      case UInt8(ascii: ">"): return last == UInt8(ascii: "/") ? nil : position
+      default: break
+      }
+      last = unit.byte
+    }
+    return nil
+  }
+
+  /// Where characters end that `]]>` ends.
+  private func endOfCharacters(at start: Int) -> Int {
+    var brackets = 0
+    var position = start
+    while position < bytes.count {
+      let unit = unit(at: position)
+      position += unit.length
+      if unit.byte == UInt8(ascii: ">"), brackets >= 2 { return position }
+      brackets = unit.byte == UInt8(ascii: "]") ? brackets + 1 : 0
+    }
+    return position
   }
 
   /// The string of the JSON member whose name begins at a position, if the name is secret.

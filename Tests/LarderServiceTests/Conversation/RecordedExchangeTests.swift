@@ -190,6 +190,43 @@ struct RecordedExchangeTests {
   }
 
   @Test(
+    "Arguments of functions with a secret name are replaced; keys and codes stay",
+    arguments: [
+      ("h/s/Login(user='b',password='S')", "h/s/Login(user='b',password=***)"),
+      ("h/s/Login(password='S''S,)/S',user='b')/a", "h/s/Login(password=***,user='b')/a"),
+      ("h/s/Login%28password=%27S%27%2Ctoken=S%29?a=1", "h/s/Login%28password=***%2Ctoken=***%29?a=1"),
+      ("h/s/Login(password=@p)", "h/s/Login(password=***)"), ("h/s/P(code='a',key=1,Sig='b')", nil),
+      ("h/s/P?$filter=F(secret='a')", nil),
+    ])
+  func functionArguments(_ url: String, _ expected: String?) {
+    let exchange = RecordedExchange(url: url, status: 200, body: Array(#"{"n":"\#(url)"}"#.utf8))
+    #expect(exchange.url == expected ?? url)
+    #expect(String(decoding: exchange.body, as: UTF8.self) == #"{"n":"\#(expected ?? url)"}"#)
+  }
+
+  @Test(
+    "Texts of XML elements with a secret name, and the first option of a form, are replaced",
+    arguments: [
+      ("<d:Password>S &amp; S</d:Password><d:A>1</d:A>", "<d:Password>***</d:Password><d:A>1</d:A>"),
+      ("<a><AccessToken m:type='x'>S\n</AccessToken></a>", "<a><AccessToken m:type='x'>***</AccessToken></a>"),
+      ("<secret><![CDATA[S<S]]S]]></secret>", "<secret>***</secret>"),
+      (
+        #"{"a":"\u003cpassword\u003eS\u003c/password\u003e"}"#, #"{"a":"\u003cpassword\u003e***\u003c/password\u003e"}"#
+      ),
+      (#"{"a":"<password>S<\/password>"}"#, #"{"a":"<password>***<\/password>"}"#),
+      ("<d:Password m:null='true'/><b>x</b>", nil), ("<d:Password></d:Password><b>x</b>", nil),
+      ("<Secret>\n  <Text>x</Text>\n</Secret>", nil), ("<d:SkipToken>1</d:SkipToken><Key>k</Key><Code>1</Code>", nil),
+      (#"{"a":"curl <password>","b":"<b>x</b>"}"#, nil), ("<password>", nil), ("<password>x", nil),
+      ("<password:a>x</password:a>", nil), ("<d:password", nil), ("<password>x</", nil), ("<password>x</b>", nil),
+      ("access_token=S/S+S&b=c/d&token=S/S", "access_token=***&b=c/d&token=***"), ("password=S", "password=***"),
+      ("a=1/2&password=S/S", "a=1/2&password=***"), ("token = S", nil), ("$skiptoken=1&b=2", nil),
+    ])
+  func elements(_ text: String, _ expected: String?) {
+    let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8))
+    #expect(String(decoding: exchange.body, as: UTF8.self) == expected ?? text)
+  }
+
+  @Test(
     "Only user information is removed as such: a mail address after a URL stays",
     arguments: [
       ("https://h/F?site=http://x&mail=a@b.de", nil),
