@@ -21,7 +21,8 @@ public struct RecordedExchange: Sendable, Hashable {
   /// Creates an exchange. Known secrets are replaced; read the file before you share it. Known are, in the URL, the fields
   /// and the content:
   ///
-  /// - the fields of `credentialFields`, and fields with cookies, tokens and sessions;
+  /// - the fields of `credentialFields`, and fields with cookies, tokens (also CSRF tokens) and sessions, except those that
+  ///   were removed from `credentialFields`;
   /// - user information in URLs;
   /// - the values of options with a secret name (`access_token`, `sap-password`, `sig` and others), in the query, the
   ///   fragment and the path of a URL, and in a form;
@@ -105,7 +106,8 @@ public struct RecordedExchange: Sendable, Hashable {
       "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "connection",
     ]
     let canonical = name.canonicalName
-    return credentials.contains(name) || others.contains(canonical) || SecretNames.hasField(canonical)
+    return others.contains(canonical) || credentials.contains(name)
+      || (SecretNames.hasField(canonical) && !credentials.hasRemoved(name))
   }
 }
 

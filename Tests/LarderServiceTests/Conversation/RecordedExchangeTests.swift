@@ -159,6 +159,17 @@ struct RecordedExchangeTests {
       ])
   }
 
+  @Test("Fields that are explicitly no credentials are recorded")
+  func removedFields() {
+    var credentials = CredentialFields()
+    for name: HTTPFieldName in ["X-CSRF-Token", "X-Session-Id", "Content-Length"] { credentials.remove(name) }
+    let exchange = RecordedExchange(
+      url: "https://h/", status: 200,
+      fields: ["x-csrf-token": "1", "X-Session-ID": "2", "Content-Length": "3", "Set-Cookie": "4"],
+      credentialFields: credentials)
+    #expect(exchange.fields == ["x-csrf-token": "1", "X-Session-ID": "2"])
+  }
+
   @Test(
     "Redaction takes time in proportion to the content", .timeLimit(.minutes(1)),
     arguments: [
