@@ -126,6 +126,10 @@ struct RecordVerbTests {
     let file = try folder.write(Array("{}".utf8), to: "other.json")
     let refused = await Rig().run("record", "-o", file, url)
     #expect(refused.status == .storage && refused.diagnostics.contains("not written by 'larder record'"))
+    let unwritable = await Rig().run("record", "-o", folder.path, url)
+    #expect(
+      unwritable.status == .storage && unwritable.diagnostics.contains("it is a folder"), "\(unwritable.diagnostics)"
+    )
     #expect(server.requests.isEmpty)
     server.stop()
     let unreachable = await Rig().run("record", "-o", folder.file("new.json"), url)
