@@ -31,6 +31,9 @@ public struct CredentialFields: Hashable, Sendable {
     return CredentialFields.isNamed(name) || CredentialFields.fitsPattern(name)
   }
 
+  /// Whether ``remove(_:)`` has removed a field, and no later call has added it.
+  package func hasRemoved(_ name: HTTPFieldName) -> Bool { decided[name.canonicalName] == false }
+
   // The names that match no pattern. Lengths are compared first: most fields have another length.
   private static func isNamed(_ name: String) -> Bool {
     switch name.utf8.count {

@@ -17,8 +17,8 @@ extension CommandSyntax {
         + "too.",
       "Tests replay the file with ScriptedTransport of LarderTesting. It is JSON that can be read and edited.",
       "Known secrets are replaced; read the file before you share it. Known are fields with credentials, cookies, tokens "
-        + "and sessions, user names and passwords in URLs, and the values of query options and JSON members with a secret "
-        + "name, such as access_token. Personal data stays.",
+        + "and sessions, user names and passwords in URLs, and the values of options, function arguments, JSON members "
+        + "and XML elements with a secret name, such as access_token. Attributes of XML and personal data stay.",
       "Credentials are the same as for 'larder get'.",
     ],
     examples: [
@@ -31,7 +31,10 @@ extension CommandSyntax {
     let urls = [try arguments.required(OperandSyntax.recordedURL)] + arguments.values(OperandSyntax.furtherURLs)
     let targets = try urls.map { try RequestTarget($0, service: arguments[.service], in: arguments) }
     let file = arguments[.recording].map { context.path($0) }
-    // A file that is no recording is refused before any request.
+    // A folder, or a file that is no recording, is refused before any request.
+    if let file, InputFile.isDirectory(file) {
+      throw FileError(action: "written", path: file, reason: "it is a folder")
+    }
     _ = try file.map(formerRecording)
     let access = try ServiceAccess(arguments, context)
     var exchanges: [RecordedExchange] = []

@@ -1,6 +1,7 @@
 /// The names whose values are secrets.
 ///
-/// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`.
+/// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`, `SASToken`. The last one may be a compound:
+/// `authtoken`.
 enum SecretNames {
   /// Whether the values of a query option, of an option in a fragment, or of a path parameter are secrets.
   static func hasOption(_ name: [UInt8]) -> Bool {
@@ -21,6 +22,9 @@ enum SecretNames {
     return isSecret(words) || words.contains { fieldWords.contains($0) }
   }
 
+  /// Whether the option is a secret only if its value is no literal of OData in quotes, as `GetProduct?code='A1'` has.
+  static func isHarmless(_ name: [UInt8]) -> Bool { ["code", "key", "sid"].contains(words(name[...]).joined()) }
+
   private static let optionNames: Set = memberNames.union([
     "code", "authcode", "authorizationcode", "devicecode", "codeverifier", "key", "subscriptionkey",
     "ocpapimsubscriptionkey", "functionkey", "functionskey", "licensekey", "sessionid", "jsessionid", "phpsessid",
@@ -35,43 +39,57 @@ enum SecretNames {
     "apikey", "xapikey", "accesskey", "privatekey", "secretkey", "clientassertion",
   ]
   private static let fieldWords: Set = [
-    "auth", "authorization", "cookie", "cookie2", "session", "sessionid", "contextid", "mysapsso2", "apikey",
+    "auth", "authorization", "cookie", "cookie2", "session", "sessionid", "jsessionid", "phpsessid", "contextid",
+    "mysapsso2",
+    "apikey",
   ]
-  /// A name that ends with one of these is a secret everywhere.
-  private static let lastWords: Set = [
-    "password", "passwd", "pwd", "passphrase", "secret", "jwt", "accesstoken", "refreshtoken", "idtoken",
-  ]
+  /// A name whose last word is one of these is a secret everywhere.
+  private static let lastWords: Set = ["pwd", "jwt"]
+  /// A name whose last word ends with one of these is a secret everywhere.
+  private static let endings = ["password", "passwd", "passphrase", "secret", "token"]
   /// Tokens that continue a list are no secrets, and tests need them.
   private static let tokensOfLists: Set = [
     "skip", "delta", "page", "next", "previous", "prev", "continuation", "sync", "change", "cursor",
+    "concurrency",
   ]
 
   private static func isSecret(_ words: [String]) -> Bool {
     guard let last = words.last else { return false }
-    return lastWords.contains(last) || last == "token"
+    return lastWords.contains(last) || endings.contains { last.hasSuffix($0) }
   }
 
   /// The words of a name in lower case, without the words of a list's token.
   private static func words(_ name: ArraySlice<UInt8>) -> [String] {
     var words: [[UInt8]] = [[]]
-    var isCapital = true
+    var capitals = 1
     for byte in name {
       switch byte {
       case UInt8(ascii: "A")...UInt8(ascii: "Z"):
         // `TOKEN` is one word, `accessToken` two.
-        if !isCapital { words.append([]) }
+        if capitals == 0 { words.append([]) }
         words[words.count - 1].append(byte + 32)
-        isCapital = true
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        capitals += 1
+      case UInt8(ascii: "a")...UInt8(ascii: "z"):
+        // The last capital of `SAST` in `SASToken` begins a word.
+        if capitals > 1, words[words.count - 1].count > 1 { words.append([words[words.count - 1].removeLast()]) }
         words[words.count - 1].append(byte)
-        isCapital = false
+        capitals = 0
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        words[words.count - 1].append(byte)
+        capitals = 0
       default:
         words.append([])
-        isCapital = true
+        capitals = 1
       }
     }
-    let texts = words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
-    return texts.count > 1 && texts.last == "token" && tokensOfLists.contains(texts[texts.count - 2])
-      ? Array(texts.dropLast(2)) : texts
+    return withoutListToken(words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) })
+  }
+
+  /// Words without the last ones if those are a list's token: `next` and `token`, or `nexttoken`.
+  private static func withoutListToken(_ words: [String]) -> [String] {
+    guard let last = words.last, last.hasSuffix("token") else { return words }
+    let prefix = last.dropLast("token".count)
+    if prefix.isEmpty, words.count > 1, tokensOfLists.contains(words[words.count - 2]) { return words.dropLast(2) }
+    return tokensOfLists.contains { prefix.hasSuffix($0) } ? words.dropLast() : words
   }
 }

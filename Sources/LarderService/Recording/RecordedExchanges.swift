@@ -2,29 +2,35 @@ import LarderCore
 @_spi(Stores) public import LarderHTTP
 import LarderOData
 
-/// A request and its response, in which known secrets are replaced.
+/// A request and its response. The initializer replaces known secrets.
 public struct RecordedExchange: Sendable, Hashable {
   /// The request method.
   public var method: HTTPMethod
-  /// The absolute URL of the request. User information is removed, and the values of secret options are `***`.
+  /// The absolute URL of the request. The initializer removes user information, and replaces the values of secret options
+  /// by `***`; a URL that is set later, or that a file has, stays as it is.
   public var url: String
   /// The status code of the response.
   public var status: Int
-  /// The header fields of the response, without credentials and cookies.
+  /// The header fields of the response. The initializer removes credentials and cookies; fields that are set later, or
+  /// that a file has, stay as they are.
   public var fields: HTTPFields
-  /// The content of the response.
+  /// The content of the response. The initializer replaces known secrets; content that is set later, or that a file has,
+  /// stays as it is.
   public var body: [UInt8]
 
   /// Creates an exchange. Known secrets are replaced; read the file before you share it. Known are, in the URL, the fields
   /// and the content:
   ///
-  /// - the fields of `credentialFields`, and fields with cookies, tokens and sessions;
+  /// - the fields of `credentialFields`, and fields with cookies, tokens (also CSRF tokens) and sessions, except those that
+  ///   were removed from `credentialFields`;
   /// - user information in URLs;
   /// - the values of options with a secret name (`access_token`, `sap-password`, `sig` and others), in the query, the
-  ///   fragment and the path of a URL;
-  /// - the strings of JSON members with a secret name (`access_token`, `clientSecret`, `password` and others).
+  ///   fragment and the path of a URL, and in a form;
+  /// - the arguments of functions with a secret name, as in `Login(password='…')`;
+  /// - the strings of JSON members and the texts of XML elements with a secret name (`access_token`, `clientSecret`,
+  ///   `password` and others).
   ///
-  /// Personal data stays.
+  /// Attributes of XML and personal data stay.
   public init(
     method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
     credentialFields: CredentialFields = CredentialFields()
@@ -100,7 +106,8 @@ public struct RecordedExchange: Sendable, Hashable {
       "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "connection",
     ]
     let canonical = name.canonicalName
-    return credentials.contains(name) || others.contains(canonical) || SecretNames.hasField(canonical)
+    return others.contains(canonical) || credentials.contains(name)
+      || (SecretNames.hasField(canonical) && !credentials.hasRemoved(name))
   }
 }
 

@@ -62,6 +62,32 @@ struct RecordVerbTests {
     #expect(Set(recording.exchanges.map(\.url)) == Set((0..<8).map { server.text("/s/\($0)") }))
   }
 
+  @Test("Links to the file, and the file itself, are for the same recording, also if it does not exist yet")
+  func links() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["real", "links"] {
+      try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: false)
+    }
+    let file = folder.file("real/exchanges.json")
+    let (absolute, relative) = (folder.file("links/absolute.json"), folder.file("links/relative.json"))
+    try FileManager.default.createSymbolicLink(atPath: absolute, withDestinationPath: file)
+    try FileManager.default.createSymbolicLink(atPath: relative, withDestinationPath: "absolute.json")
+    for path in [file, absolute, relative] {
+      let lock = FolderLock(ofFile: path)
+      let descriptor = open(folder.file("real"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      defer { close(descriptor) }
+      #expect(flock(descriptor, LOCK_EX | LOCK_NB) != 0, "\(path)")
+      _ = consume lock
+      #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0, "\(path)")
+    }
+    let server = try server()
+    defer { server.stop() }
+    for path in [relative, file] {
+      #expect(await Rig().run("record", "-o", path, server.text("/s/Orders")).status == .done)
+    }
+    #expect(try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
+  }
+
   @Test("Content with an encoding that is not decoded is not recorded", arguments: ["br", "gzip, br"])
   func encodings(_ coding: String) async throws {
     let server = try ScriptedServer { _ in
@@ -100,6 +126,10 @@ struct RecordVerbTests {
     let file = try folder.write(Array("{}".utf8), to: "other.json")
     let refused = await Rig().run("record", "-o", file, url)
     #expect(refused.status == .storage && refused.diagnostics.contains("not written by 'larder record'"))
+    let unwritable = await Rig().run("record", "-o", folder.path, url)
+    #expect(
+      unwritable.status == .storage && unwritable.diagnostics.contains("it is a folder"), "\(unwritable.diagnostics)"
+    )
     #expect(server.requests.isEmpty)
     server.stop()
     let unreachable = await Rig().run("record", "-o", folder.file("new.json"), url)
