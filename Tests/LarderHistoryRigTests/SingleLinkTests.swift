@@ -30,12 +30,16 @@ struct SingleLinkTests {
   }
 
   /// Changes a property of the order.
-  private func note(_ text: String) async throws {
+  private func note(_ text: String) async throws { try await note(text, at: store) }
+
+  private func note(_ text: String, at store: StoreHand) async throws {
     try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string(text))]))
   }
 
   /// Uploads, and loses the response.
-  private func lose() async throws {
+  private func lose() async throws { try await lose(of: store) }
+
+  private func lose(of store: StoreHand) async throws {
     store.transport.arm(.responseLost, after: 0, takesReads: false) {}
     await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
     _ = store.transport.disarm()
@@ -112,6 +116,60 @@ struct SingleLinkTests {
     let order = try #require(model.service.entities[.init("Orders", "1")])
     #expect(order.values["Note"] == (isMadeAgain ? .null : .string("theirs")))
     #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test(
+    "A change behind a link that was made after a download has brought another client's change is no conflict",
+    arguments: [nil, "before"] as [String?], [false, true])
+  func informedBehindLink(earlier: String?, isLost: Bool) async throws {
+    for hasETags in [true, false] {
+      for policy in [OfflineODataConflictPolicy.archive, .serverWins] where hasETags || !isLost {
+        var kind = ModelKind()
+        (kind.hasLinks, kind.hasETags) = (true, hasETags)
+        let model = SharedModel(HistoryRun.service(kind))
+        let store = try StoreHand("A", model, seed: 1)
+        try await store.open()
+        try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+        if isLost { try await lose(of: store) }
+        if let earlier, !isLost { try await note(earlier, at: store) }
+        other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+        try await store.provider.download()
+        try await note("mine", at: store)
+        let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: policy))
+        #expect(report.failed == 0 && report.discarded == 0, "\(report)")
+        #expect(
+          model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("mine"), "\(hasETags) \(policy)")
+        try await store.provider.close()
+      }
+    }
+  }
+
+  @Test("A change behind a link stays in conflict if the user changes another property after the download")
+  func informedOfAnother() async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await note("mine")
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    try await store.provider.download()
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    let report = try await store.provider.upload()
+    #expect(report.failed >= 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
+    try await store.provider.close()
+  }
+
+  @Test("A change of a link to one entity stays in conflict if the user changes a property after the download")
+  func linkBehindLink() async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
+    try await store.provider.download()
+    try await note("mine")
+    let report = try await store.provider.upload()
+    #expect(report.failed >= 1, "\(report)")
+    #expect(buyer == "3")
     try await store.provider.close()
   }
 

@@ -178,8 +178,7 @@ struct UploadCommit: Sendable {
     if let cells = serverResponse.cells(in: table, rows.plan) { now.merge(cells) }
     guard !now.isEmpty else { return }
     try rows.notice(
-      behind: entry.id, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion,
-      isDownloaded: theirs != nil)
+      behind: entry, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion, seen: theirs)
   }
 
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media
