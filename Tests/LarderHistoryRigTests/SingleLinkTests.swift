@@ -173,6 +173,52 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
+  /// Adds a link and changes a property in one transaction.
+  private func linkAndNote(_ text: String, at store: StoreHand, isSingle: Bool = false) async throws {
+    let update = ODataEntity(properties: [ODataProperty("Note", .string(text))])
+    let link: ODataSingleRequest =
+      isSingle
+      ? .updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)") : .createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    _ = try await store.provider.execute(
+      batch: ODataBatchRequest([.changeSet([link, .update("Orders(1)", to: update)])]))
+  }
+
+  @Test(
+    "A change behind a link of its own transaction does not overwrite what another client has written",
+    arguments: [OfflineODataConflictPolicy.archive, .serverWins, .mergeDisjoint], [false, true])
+  func behindLinkOfTransaction(policy: OfflineODataConflictPolicy, isSingle: Bool) async throws {
+    for (hasETags, hasDownloaded) in [(true, false), (true, true), (false, true)] {
+      var kind = ModelKind()
+      (kind.hasLinks, kind.hasETags) = (true, hasETags)
+      let model = SharedModel(HistoryRun.service(kind))
+      let store = try StoreHand("A", model, seed: 1)
+      try await store.open()
+      try await linkAndNote("mine", at: store, isSingle: isSingle)
+      other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+      if hasDownloaded { try await store.provider.download() }
+      let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: policy))
+      #expect(report.sent == 0 && report.failed + report.discarded == 2, "\(report)")
+      let order = try #require(model.service.entities[.init("Orders", "1")])
+      #expect(order.values["Note"] == .string("theirs"), "\(hasETags) \(hasDownloaded)")
+      #expect(order.links["Tags"] ?? [] == [])
+      try await store.provider.close()
+    }
+  }
+
+  @Test("A change behind a link of its own transaction is merged with another client's change of another property")
+  func mergedBehindLink() async throws {
+    try await store.open()
+    try await linkAndNote("mine", at: store)
+    other("PATCH", "Orders(1)", "{\"Name\":\"theirs\"}")
+    try await store.provider.download()
+    let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: .mergeDisjoint))
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let order = try #require(model.service.entities[.init("Orders", "1")])
+    #expect(order.values["Note"] == .string("mine") && order.values["Name"] == .string("theirs"))
+    #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
   @Test(
     "Where the service gives no ETags, a change behind a link does not overwrite what a download has brought",
     arguments: [0, 100], [false, true])

@@ -111,7 +111,7 @@ extension LocalRows {
     let entries = try queue.entries(of: entity.row)
     for entry in entries where entry.isNoticed {
       guard let base = entry.failure?.base, let theirs = entry.failure?.theirs else { continue }
-      let isOfManyLink = entry.request.isOfLink && !entry.request.isOfSingleLink
+      let isOfManyLink = entry.request.isOfManyLink
       var contested: Set<String> = []
       for other in entries where isOfManyLink ? other.id > entry.id && other.state == .queued : other.id == entry.id {
         contested.formUnion(try columns(of: other.id, entity))

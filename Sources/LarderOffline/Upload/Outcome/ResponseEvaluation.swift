@@ -187,7 +187,7 @@ struct ResponseEvaluation: Sendable {
 
   /// Whether the service can demand a condition for a request.
   private func wantsCondition(_ request: QueuedRequest) -> Bool {
-    request.entity != nil && !request.makesEntity && (!request.isOfLink || request.isOfSingleLink)
+    request.entity != nil && !request.makesEntity && !request.isOfManyLink
   }
 
   /// The result of a creation that was sent before, looked up too early, and is rejected now because its entity exists.
