@@ -261,6 +261,22 @@ struct SingleLinkTests {
   }
 
   @Test(
+    "What the service adds to a change whose response was lost is no conflict of a deletion", arguments: [false, true])
+  func deletionBehindLostUpdate(isDeletedFirst: Bool) async throws {
+    try await store.open()
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    try await lose()
+    model.change { $0.entities[.init("Orders", "1")]?.values["Note"] = .string("added") }
+    if isDeletedFirst { try await store.provider.delete("Orders(1)") }
+    try await store.provider.download()
+    if !isDeletedFirst { try await store.provider.delete("Orders(1)") }
+    let report = try await store.provider.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")] == nil)
+    try await store.provider.close()
+  }
+
+  @Test(
     "A change behind a link whose response was lost does not overwrite what another client has written",
     arguments: [false, true], [false, true])
   func behindLostLink(isSingle: Bool, isReadable: Bool) async throws {

@@ -41,7 +41,8 @@ extension LocalRows {
   /// Records a conflict after a look-up or a download has shown that another client changed an entity. The conflict
   /// belongs to the first later request that changes one of the properties that the other client has changed: it was
   /// created without knowledge of this version, and must not be sent with its ETag. A deletion conflicts with any change
-  /// that a download has shown, as it does if it is the first request of the entity.
+  /// that a download has shown, as it does if it is the first request of the entity. If the request that it is behind
+  /// has been sent before, the change may be what the service itself has added to that request.
   ///
   /// - Parameters:
   ///   - entry: the change that was looked up, or with which the download has recorded the conflict.
@@ -71,10 +72,11 @@ extension LocalRows {
       }
     }
     guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
+    let isForeign = seen != nil && entry.attempt == nil
     let seenETag = seen?.text(.etag).flatMap { $0 == now.text(.etag) && $0 != old.text(.etag) ? $0 : nil }
     for later in behind where later.state == .queued && (seenETag == nil || later.request.baseETag != seenETag) {
       let isOfSame = try !columns(of: later.id, reference).isDisjoint(with: changed)
-      guard !later.request.makesEntity, isOfSame || seen != nil && later.request.operation == .delete else { continue }
+      guard !later.request.makesEntity, isOfSame || isForeign && later.request.operation == .delete else { continue }
       return try queue.set(failure: try conflict(of: later, base: base, theirs: now), of: later.id)
     }
   }
