@@ -310,6 +310,20 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
+  @Test("A change behind a link whose source is read without an ETag keeps its condition")
+  func behindLinkWithoutETag() async throws {
+    try await store.open()
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    try await note("mine")
+    try await lose()
+    model.change { $0.kind.hasETags = false }
+    let report = try await store.provider.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let update = try #require(model.service.effects.last)
+    #expect(update.kind == .update && update.condition != nil && update.condition != "*")
+    try await store.provider.close()
+  }
+
   @Test("What a download has brought of a transaction whose response was lost is no conflict of a later change")
   func ownBehindLink() async throws {
     try await store.open()

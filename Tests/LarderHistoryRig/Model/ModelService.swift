@@ -102,7 +102,7 @@ package struct ModelService: Sendable {
 
   package static let root = "http://h/s/"
 
-  package let kind: ModelKind
+  package internal(set) var kind: ModelKind
   package internal(set) var entities: [Name: Entity] = [:]
   /// When entities were deleted, in order.
   package internal(set) var removals: [(name: Name, at: Int)] = []

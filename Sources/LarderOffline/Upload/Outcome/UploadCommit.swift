@@ -155,9 +155,9 @@ struct UploadCommit: Sendable {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity are sent with the ETag that this one has produced, so the queue never conflicts with
-    // itself. Behind a link whose source could not be read, they keep the ETag that they are based on: without it they
-    // would overwrite what another client has written.
-    let isUnread = entry.request.linkName != nil && entry.request.baseETag != nil && cells == nil
+    // itself. Behind a link whose source was not read with an ETag, they keep the ETag that they are based on: without
+    // it they would overwrite what another client has written.
+    let isUnread = entry.request.linkName != nil && entry.request.baseETag != nil && cells?.text(.etag) == nil
     if !isUnread {
       try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
     }
