@@ -26,13 +26,13 @@ struct OracleTests {
       run.changes.append(change)
     }
 
-    func send(_ actor: String, _ method: String, _ path: String, _ body: String, mark: Int? = nil) {
-      run.model.change { service in
-        var request = ModelRequest(method, path, body: Array(body.utf8))
-        if let mark { request.fields["Mark"] = "m\(mark)" }
-        let response = service.respond(to: request, from: actor)
-        #expect(!response.isError, "\(response)")
-      }
+    func send(
+      _ actor: String, _ method: String, _ path: String, _ body: String, mark: Int? = nil, isLost: Bool = true
+    ) {
+      var request = ModelRequest(method, path, body: Array(body.utf8))
+      if let mark { request.fields["Mark"] = "m\(mark)" }
+      let response = run.model.respond(to: request, from: actor, isLost: isLost)
+      #expect(!response.isError, "\(response)")
     }
 
     /// What a download of store A has brought.
@@ -76,8 +76,12 @@ struct OracleTests {
     case shows
     /// A download has brought both.
     case seen
+    /// A download has brought both, after another client has set a property of them that they did not send.
+    case seenBeside
     /// The response to the other creation came.
     case told
+    /// The other creation was lost on its way first; when it arrived, the response to it came.
+    case toldAtLast
     /// They were sent apart.
     case apart
   }
@@ -94,10 +98,13 @@ struct OracleTests {
       }
     }
     let body = "{\"Name\":\"m8eutfcj\",\"Stock\":1}"
-    hand.send("A", "POST", "Orders", body, mark: 0)
+    hand.send("A", "POST", "Orders", body, mark: 0, isLost: twist != .told && twist != .toldAtLast)
     if twist == .apart { hand.send("other", "PATCH", "Orders(1)", "{\"Note\":\"theirs\"}") }
     hand.send("A", "POST", "Orders", body, mark: 1)
-    if twist == .seen { hand.download() }
+    if twist == .seenBeside {
+      for key in 1001...1002 { hand.send("other", "PATCH", "Orders(\(key))", "{\"Note\":\"theirs\"}") }
+    }
+    if twist == .seen || twist == .seenBeside { hand.download() }
     hand.send("other", "PATCH", "Orders(1001)", "{\"Name\":\"theirs\"}")
     hand.send("A", "POST", "Orders", body, mark: 1)
     if twist != .shows { hand.send("other", "PATCH", "Orders(1003)", "{\"Name\":\"theirs too\"}") }

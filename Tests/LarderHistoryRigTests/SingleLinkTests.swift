@@ -30,12 +30,16 @@ struct SingleLinkTests {
   }
 
   /// Changes a property of the order.
-  private func note(_ text: String) async throws {
+  private func note(_ text: String) async throws { try await note(text, at: store) }
+
+  private func note(_ text: String, at store: StoreHand) async throws {
     try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string(text))]))
   }
 
   /// Uploads, and loses the response.
-  private func lose() async throws {
+  private func lose() async throws { try await lose(of: store) }
+
+  private func lose(of store: StoreHand) async throws {
     store.transport.arm(.responseLost, after: 0, takesReads: false) {}
     await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
     _ = store.transport.disarm()
@@ -116,6 +120,106 @@ struct SingleLinkTests {
   }
 
   @Test(
+    "A change behind a link that was made after a download has brought another client's change is no conflict",
+    arguments: [nil, "before"] as [String?], [false, true])
+  func informedBehindLink(earlier: String?, isLost: Bool) async throws {
+    for hasETags in [true, false] {
+      for policy in [OfflineODataConflictPolicy.archive, .serverWins] where hasETags || !isLost {
+        var kind = ModelKind()
+        (kind.hasLinks, kind.hasETags) = (true, hasETags)
+        let model = SharedModel(HistoryRun.service(kind))
+        let store = try StoreHand("A", model, seed: 1)
+        try await store.open()
+        try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+        if isLost { try await lose(of: store) }
+        if let earlier, !isLost { try await note(earlier, at: store) }
+        other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+        try await store.provider.download()
+        try await note("mine", at: store)
+        let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: policy))
+        #expect(report.failed == 0 && report.discarded == 0, "\(report)")
+        #expect(
+          model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("mine"), "\(hasETags) \(policy)")
+        try await store.provider.close()
+      }
+    }
+  }
+
+  @Test("A change behind a link stays in conflict if the user changes another property after the download")
+  func informedOfAnother() async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await note("mine")
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    try await store.provider.download()
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    let report = try await store.provider.upload()
+    #expect(report.failed >= 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
+    try await store.provider.close()
+  }
+
+  @Test("A change of a link to one entity stays in conflict if the user changes a property after the download")
+  func linkBehindLink() async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
+    try await store.provider.download()
+    try await note("mine")
+    let report = try await store.provider.upload()
+    #expect(report.failed >= 1, "\(report)")
+    #expect(buyer == "3")
+    try await store.provider.close()
+  }
+
+  /// Adds a link and changes a property in one transaction.
+  private func linkAndNote(_ text: String, at store: StoreHand, isSingle: Bool = false) async throws {
+    let update = ODataEntity(properties: [ODataProperty("Note", .string(text))])
+    let link: ODataSingleRequest =
+      isSingle
+      ? .updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)") : .createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    _ = try await store.provider.execute(
+      batch: ODataBatchRequest([.changeSet([link, .update("Orders(1)", to: update)])]))
+  }
+
+  @Test(
+    "A change behind a link of its own transaction does not overwrite what another client has written",
+    arguments: [OfflineODataConflictPolicy.archive, .serverWins, .mergeDisjoint], [false, true])
+  func behindLinkOfTransaction(policy: OfflineODataConflictPolicy, isSingle: Bool) async throws {
+    for (hasETags, hasDownloaded) in [(true, false), (true, true), (false, true)] {
+      var kind = ModelKind()
+      (kind.hasLinks, kind.hasETags) = (true, hasETags)
+      let model = SharedModel(HistoryRun.service(kind))
+      let store = try StoreHand("A", model, seed: 1)
+      try await store.open()
+      try await linkAndNote("mine", at: store, isSingle: isSingle)
+      other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+      if hasDownloaded { try await store.provider.download() }
+      let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: policy))
+      #expect(report.sent == 0 && report.failed + report.discarded == 2, "\(report)")
+      let order = try #require(model.service.entities[.init("Orders", "1")])
+      #expect(order.values["Note"] == .string("theirs"), "\(hasETags) \(hasDownloaded)")
+      #expect(order.links["Tags"] ?? [] == [])
+      try await store.provider.close()
+    }
+  }
+
+  @Test("A change behind a link of its own transaction is merged with another client's change of another property")
+  func mergedBehindLink() async throws {
+    try await store.open()
+    try await linkAndNote("mine", at: store)
+    other("PATCH", "Orders(1)", "{\"Name\":\"theirs\"}")
+    try await store.provider.download()
+    let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: .mergeDisjoint))
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let order = try #require(model.service.entities[.init("Orders", "1")])
+    #expect(order.values["Note"] == .string("mine") && order.values["Name"] == .string("theirs"))
+    #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test(
     "Where the service gives no ETags, a change behind a link does not overwrite what a download has brought",
     arguments: [0, 100], [false, true])
   func behindLinkWithoutETags(changesPerBatch: Int, isDeletion: Bool) async throws {
@@ -157,6 +261,22 @@ struct SingleLinkTests {
   }
 
   @Test(
+    "What the service adds to a change whose response was lost is no conflict of a deletion", arguments: [false, true])
+  func deletionBehindLostUpdate(isDeletedFirst: Bool) async throws {
+    try await store.open()
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    try await lose()
+    model.change { $0.entities[.init("Orders", "1")]?.values["Note"] = .string("added") }
+    if isDeletedFirst { try await store.provider.delete("Orders(1)") }
+    try await store.provider.download()
+    if !isDeletedFirst { try await store.provider.delete("Orders(1)") }
+    let report = try await store.provider.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")] == nil)
+    try await store.provider.close()
+  }
+
+  @Test(
     "A change behind a link whose response was lost does not overwrite what another client has written",
     arguments: [false, true], [false, true])
   func behindLostLink(isSingle: Bool, isReadable: Bool) async throws {
@@ -183,6 +303,20 @@ struct SingleLinkTests {
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
     try await note("mine")
     try await lose()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let update = try #require(model.service.effects.last)
+    #expect(update.kind == .update && update.condition != nil && update.condition != "*")
+    try await store.provider.close()
+  }
+
+  @Test("A change behind a link whose source is read without an ETag keeps its condition")
+  func behindLinkWithoutETag() async throws {
+    try await store.open()
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    try await note("mine")
+    try await lose()
+    model.change { $0.kind.hasETags = false }
     let report = try await store.provider.upload()
     #expect(report.sent == 2 && report.failed == 0, "\(report)")
     let update = try #require(model.service.effects.last)

@@ -41,20 +41,22 @@ extension LocalRows {
   /// Records a conflict after a look-up or a download has shown that another client changed an entity. The conflict
   /// belongs to the first later request that changes one of the properties that the other client has changed: it was
   /// created without knowledge of this version, and must not be sent with its ETag. A deletion conflicts with any change
-  /// that a download has shown, as it does if it is the first request of the entity.
+  /// that a download has shown, as it does if it is the first request of the entity. If the request that it is behind
+  /// has been sent before, the change may be what the service itself has added to that request.
   ///
   /// - Parameters:
-  ///   - request: the change that was looked up, or with which the download has recorded the conflict.
+  ///   - entry: the change that was looked up, or with which the download has recorded the conflict.
   ///   - reference: the entity.
   ///   - old: the service's image of the entity as it was known before.
   ///   - now: the image that the look-up or the download returned.
   ///   - isLaterVersion: whether others have set the properties that the request itself sets. If not, the service may
   ///     have changed the form of these values.
-  ///   - isDownloaded: whether a download has shown the change.
+  ///   - seen: the image that a download has stored; nil for none. Changes that are based on it do not conflict with it.
   func notice(
-    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool,
-    isDownloaded: Bool
+    behind entry: QueueEntry, _ reference: RowReference, from old: EntityCells, to now: EntityCells,
+    isLaterVersion: Bool, seen: EntityCells?
   ) throws(StorageError) {
+    let request = entry.id
     var base = old
     if isLaterVersion {
       for effect in try queue.effects(of: request) where effect.reference == reference { base.merge(effect.cells) }
@@ -70,9 +72,11 @@ extension LocalRows {
       }
     }
     guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
-    for later in behind where later.state == .queued {
+    let isForeign = seen != nil && entry.attempt == nil
+    let seenETag = seen?.text(.etag).flatMap { $0 == now.text(.etag) && $0 != old.text(.etag) ? $0 : nil }
+    for later in behind where later.state == .queued && (seenETag == nil || later.request.baseETag != seenETag) {
       let isOfSame = try !columns(of: later.id, reference).isDisjoint(with: changed)
-      guard !later.request.makesEntity, isOfSame || isDownloaded && later.request.operation == .delete else { continue }
+      guard !later.request.makesEntity, isOfSame || isForeign && later.request.operation == .delete else { continue }
       return try queue.set(failure: try conflict(of: later, base: base, theirs: now), of: later.id)
     }
   }
@@ -88,25 +92,39 @@ extension LocalRows {
 
   /// Marks a conflict that a download has noticed as resolved: the change, and the pending changes behind it, will be
   /// sent with the ETag of the server's version. If the server has deleted the entity, the change stays in conflict.
-  mutating func settle(_ entry: QueueEntry) throws(StorageError) {
+  ///
+  /// - Parameter sparesLinks: whether changes of links to a single entity keep their ETag.
+  mutating func settle(_ entry: QueueEntry, sparesLinks: Bool = false) throws(StorageError) {
     guard let entity = entry.request.entity, let theirs = entry.failure?.theirs else { return }
     try queue.set(failure: nil, of: entry.id)
-    try queue.rebase(entity.row, on: theirs.text(.etag))
+    try queue.rebase(entity.row, on: theirs.text(.etag), sparesLinks: sparesLinks)
     try touch(entity)
   }
 
   /// Marks conflicts that a download has noticed as resolved by a later change. Such a change deletes or replaces the
-  /// entity, or sets all properties that both sides have changed.
+  /// entity, or sets all properties that both sides have changed. For a link to one of many entities, which changes no
+  /// property, these are the properties that the pending changes behind it set: only they could overwrite the other
+  /// client's.
   mutating func settle(by new: QueuedRequest, _ effects: [Effect]) throws(StorageError) {
     // This check runs before each change, and reading all requests would be expensive.
     guard let entity = new.entity, try queue.hasNoticed(entity.row) else { return }
-    for entry in try queue.entries(of: entity.row) where entry.isNoticed {
+    var newColumns: Set<String> = []
+    for effect in effects where effect.reference == entity { newColumns.formUnion(effect.cells.values.keys) }
+    let entries = try queue.entries(of: entity.row)
+    for entry in entries where entry.isNoticed {
       guard let base = entry.failure?.base, let theirs = entry.failure?.theirs else { continue }
-      let contested = try columns(of: entry.id, entity).intersection(ConflictDecision.changed(from: base, to: theirs))
-      let isSet = effects.contains { effect in
-        effect.reference == entity && !contested.isEmpty && contested.isSubset(of: effect.cells.values.keys)
+      let isOfManyLink = entry.request.isOfManyLink
+      var contested: Set<String> = []
+      for other in entries where isOfManyLink ? other.id > entry.id && other.state == .queued : other.id == entry.id {
+        contested.formUnion(try columns(of: other.id, entity))
       }
-      if new.operation == .delete || new.operation == .replace || isSet { try settle(entry) }
+      contested.formIntersection(ConflictDecision.changed(from: base, to: theirs))
+      let isSet = (isOfManyLink || !contested.isEmpty) && contested.isSubset(of: newColumns)
+      if new.operation == .delete || new.operation == .replace {
+        try settle(entry)
+      } else if isSet {
+        try settle(entry, sparesLinks: isOfManyLink)
+      }
     }
   }
 

@@ -42,6 +42,14 @@ package enum Fault: Sendable, Hashable {
   /// Whether it is for requests that read; all others are for changes.
   package var isForReads: Bool { if case .foreign = self { true } else { false } }
 
+  /// Whether the service acts at once, and nothing of its response comes back.
+  var losesResponse: Bool {
+    switch self {
+    case .responseLost, .gateway, .truncated, .page, .crash(isAfter: true): true
+    default: false
+    }
+  }
+
   /// A fault by chance of those that downloads meet.
   package static func ofDownload(using random: inout PrintedSeed) -> Fault {
     func one<Value>(_ values: [Value]) -> Value { values[Int(random.next() % UInt64(values.count))] }

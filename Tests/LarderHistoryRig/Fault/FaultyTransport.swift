@@ -142,7 +142,8 @@ package final class FaultyTransport: HTTPTransport {
     case .memberMissing(let missing, let refused?)? where missing != refused: member = refused
     default: break
     }
-    var response = model.respond(to: request, from: actor, failing: failing, member: member)
+    var response = model.respond(
+      to: request, from: actor, failing: failing, member: member, isLost: fault?.losesResponse ?? false)
     note(request, response)
     if fault != nil { state.withLock { $0.meanwhile }?() }
     switch fault {

@@ -6,6 +6,11 @@ package final class SharedModel: Sendable {
     var service: ModelService
     var trace: [String] = []
     var late: [(request: ModelRequest, actor: String)] = []
+
+    /// Notes that nobody was told of the effects with this number and later ones.
+    mutating func noteLost(from first: Int) {
+      for place in service.effects.indices.dropFirst(first) { service.effects[place].isLost = true }
+    }
   }
 
   private let state: Mutex<State>
@@ -28,7 +33,9 @@ package final class SharedModel: Sendable {
   package func release() {
     state.withLock { state in
       for (request, actor) in state.late {
+        let first = state.service.effects.count
         let response = state.service.respond(to: request, from: actor)
+        state.noteLost(from: first)
         state.trace.append("    (late) \(actor): \(request.method) \(request.path) \(response.status)")
       }
       state.late = []
@@ -36,10 +43,17 @@ package final class SharedModel: Sendable {
   }
 
   /// Answers a request.
+  ///
+  /// - Parameter isLost: whether the response does not come back.
   func respond(
-    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil
+    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil, isLost: Bool = false
   ) -> ModelResponse {
     release()
-    return state.withLock { $0.service.respond(to: request, from: actor, failing: failing, member: member) }
+    return state.withLock { state in
+      let first = state.service.effects.count
+      let response = state.service.respond(to: request, from: actor, failing: failing, member: member)
+      if isLost { state.noteLost(from: first) }
+      return response
+    }
   }
 }

@@ -122,6 +122,7 @@ extension ModelService {
     }
     clock += 1
     var entity = Entity(values: kept(members.values), version: clock, touched: clock)
+    entity.sent = Set(members.values.keys).union(members.bindings.keys)
     entity.values["ID"] = schema.hasTextKey ? .string(key) : .number(key)
     for property in schema.texts + schema.numbers where entity.values[property] == nil {
       entity.values[property] = .null

@@ -70,6 +70,8 @@ package struct ModelService: Sendable {
     package var bytesVersion = 0
     /// Who wrote each property, link or stream last.
     package var writers: [String: String] = [:]
+    /// The properties and links that the creation sent.
+    package var sent: Set<String> = []
 
     package var etag: String { "W/\"\(version)\"" }
     package var bytesETag: String { "\"s\(bytesVersion)\"" }
@@ -98,11 +100,13 @@ package struct ModelService: Sendable {
     /// For a creation: what is left of each entity that the actor's changes had made before, with the entities in it, as
     /// text.
     package var left: [Name: String] = [:]
+    /// Whether the response to the request that it is of did not come back.
+    package var isLost = false
   }
 
   package static let root = "http://h/s/"
 
-  package let kind: ModelKind
+  package internal(set) var kind: ModelKind
   package internal(set) var entities: [Name: Entity] = [:]
   /// When entities were deleted, in order.
   package internal(set) var removals: [(name: Name, at: Int)] = []

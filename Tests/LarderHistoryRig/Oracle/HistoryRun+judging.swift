@@ -251,14 +251,17 @@ extension HistoryRun {
   /// service showed one of the entities at most: nothing says which of the two has made it.
   private func isOfTwin(_ effects: [ModelService.Effect], _ change: Change) -> Bool {
     guard let twin = change.twin.map({ changes[$0] }), plan.kind.givesKeys, effects.allSatisfy({ $0.kind == .create }),
-      [change, twin].allSatisfy({ !$0.faults.isEmpty && !hasPartFault($0) })
+      ![change, twin].contains(where: hasPartFault)
     else { return false }
     let made = model.service.effects.filter {
       $0.kind == .create && $0.actor == change.store && ($0.mark == change.mark || $0.mark == twin.mark)
     }
-    guard made.count > 2, made[0].mark != made[1].mark, made[1].number == made[0].number + 1 else { return false }
+    guard made.count > 2, made[0].mark != made[1].mark, made[1].number == made[0].number + 1,
+      made[0].isLost && made[1].isLost
+    else { return false }
     return made.indices.dropFirst(2).allSatisfy { place in
-      made[..<place].count { shows($0.entity, change, at: made[place]) } < 2
+      made[..<place].last { $0.mark == made[place].mark }?.isLost ?? false
+        && made[..<place].count { shows($0.entity, change, at: made[place]) } < 2
         && !wereSeen(made[..<place].map(\.entity), change, before: made[place])
     }
   }
@@ -271,10 +274,11 @@ extension HistoryRun {
     }
   }
 
-  /// Whether an entity has the first text of the creation that made it, and nobody else has changed it.
+  /// Whether an entity has the first text of the creation that made it, and nobody else has changed what that sent.
   private func isAsMade(_ entity: ModelService.Entity, _ change: Change) -> Bool {
     let values = Set(entity.values.values.map(\.plainText))
-    return change.texts.first.map(values.contains) ?? false && entity.writers.values.allSatisfy { $0 == change.store }
+    return change.texts.first.map(values.contains) ?? false
+      && entity.sent.allSatisfy { entity.writers[$0] == change.store }
   }
 
   /// Whether nothing at the service shows any more that a creation has been carried out: see ``isDetectable(_:_:)``.

@@ -15,7 +15,10 @@ struct DeepInsertKeptTests {
     let folder: TemporaryFolder
     let store: OfflineODataProvider
 
-    init(_ ways: DeepService.Ways, queries: [OfflineODataDefiningQuery] = []) async throws {
+    init(
+      _ ways: DeepService.Ways, sets: [String] = ["Orders", "Items", "Notes", "Tags"],
+      queries: [OfflineODataDefiningQuery] = []
+    ) async throws {
       service = DeepService(ways)
       service.change { state in
         state.sets["Tags"] = [1: ["ID": "1"], 2: ["ID": "2"]]
@@ -24,7 +27,7 @@ struct DeepInsertKeptTests {
       }
       folder = try TemporaryFolder()
       store = try UploadRig.provider(folder, service)
-      for set in ["Orders", "Items", "Notes", "Tags"] {
+      for set in sets {
         try await store.add(OfflineODataDefiningQuery(set.lowercased(), set))
       }
       for query in queries { try await store.add(query) }
@@ -176,6 +179,23 @@ struct DeepInsertKeptTests {
     #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101])
     let notes = try await rig.rows("Notes", "Item_ID")
     #expect(notes.map(\.key) == [102, 103], "\(notes)")
+  }
+
+  @Test("What another client deleted before a query reads its set goes with the first download of the query")
+  func deletedBeforeQuery() async throws {
+    let rig = try await Rig(Ways(expands: false, navigates: false), sets: ["Orders"])
+    let items = [Self.entity("Text", "one"), Self.entity("Text", "two")]
+    _ = try await rig.store.create(Self.entity("Name", "deep", [Self.made("Items", items)]), in: "Orders")
+    #expect(try await rig.upload().sent == 1)
+    try await rig.store.download()
+    try await rig.store.add(OfflineODataDefiningQuery("orders again", "Orders"))
+    try await rig.store.download()
+    rig.service.change { $0.sets["Items"]?[102] = nil }
+    try await rig.store.add(OfflineODataDefiningQuery("items", "Items"))
+    try await rig.store.download()
+    try await rig.store.download()
+    let rows = try await rig.rows("Items", "Order_ID")
+    #expect(rows.map(\.key) == [101] && rows.map(\.text) == ["one"], "\(rows)")
   }
 
   @Test(

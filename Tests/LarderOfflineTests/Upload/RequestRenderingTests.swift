@@ -76,6 +76,15 @@ struct RequestRenderingTests {
     #expect(try text(update, .v4, set) == #"update Orders(1) if * {"Name":"n"}"#)
     set.createdIDs = [1: "5"]
     #expect(try text(update, .v4, set) == #"update $5 {"Name":"n"}"#)
+    // Only a link that may change the ETag hides it.
+    for operation in [QueuedRequest.Operation.createLink, .updateLink] {
+      var link = QueuedRequest(operation, QueuedTarget(order, "Items"))
+      (link.entity, link.body) = (order, .reference(.row(other)))
+      set = RequestRendering.ChangeSet()
+      _ = try rendering(.v2).request(link, in: &set)
+      let condition = operation == .createLink ? "W/\"7\"" : "*"
+      #expect(try text(update, .v2, set) == #"update Orders(1) if \#(condition) {"Name":"n"}"#)
+    }
     var remove = QueuedRequest(.delete, QueuedTarget(order))
     remove.baseETag = "\"a\""
     #expect(try text(remove, .v2) == "delete Orders(1) if \"a\"")

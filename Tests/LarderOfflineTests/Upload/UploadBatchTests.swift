@@ -146,6 +146,22 @@ struct UploadBatchTests {
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID >= 1000") == (isDone ? ["1000|mine"] : []))
   }
 
+  @Test(
+    "A creation of a change set that was taken back is not another client's entity that came under its key",
+    arguments: [false, true])
+  func keyOfAnother(isV2: Bool) async throws {
+    // The key is taken back too, and another client's entity has it by the time of the look-up.
+    let shape: @Sendable ([String]) -> [String] = { parts in
+      parts.map { $0.replacing("Orders(1000)", with: "Orders(900)") }
+    }
+    let rig = try await UploadRig(.init(isV2: isV2, answersEach: true, isSilent: true, shapesParts: shape))
+    let first = try await rig.create("Orders", key: -1, ["Name": .string("Main Street")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")], unit: first.id)
+    rig.service.change { $0.sets["Orders"]?[900] = .init(values: ["ID": "900", "Name": "\"Main\""]) }
+    let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+  }
+
   @Test("A change set of which all is done and one answer is missing is done, once", arguments: [false, true])
   func wholeChangeSet(isV2: Bool) async throws {
     let shape: @Sendable ([String]) -> [String] = { parts in

@@ -241,6 +241,24 @@ struct UploadDoubtTests {
     #expect(rig.service.log == (isTheirs ? ["POST Items(1000)"] : ["POST Items(1000)", "POST Items(1001)"]))
   }
 
+  @Test("A creation of a foreign key alone with a later text does not take a row that has the foreign key alone")
+  func foreignKeyWithLaterText() async throws {
+    let rig = try await UploadRig()
+    // A filter for such a long text is not sent.
+    let text = String(repeating: "distinctive ", count: 20)
+    let item = try await rig.create("Items", key: -1, ["Order_ID": .int32(1)])
+    try await rig.update(item.row, ["Text": .string(text)], unit: item.id)
+    try await lose(rig)
+    // The transaction has not arrived.
+    rig.service.change { state in
+      state.sets["Items"]?[1000] = nil
+      state.sets["Items"]?[900] = .init(values: ["ID": "900", "Order_ID": "1"])
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+    #expect(try await rig.rows("SELECT ID FROM {Items} WHERE Text = '\(text)'") != ["900"])
+  }
+
   @Test("Of two creations that differ in their foreign key alone, the one that has arrived is recognized in a download")
   func otherForeignKey() async throws {
     let rig = try await UploadRig()

@@ -13,6 +13,7 @@ extension LocalRows {
     base.isKeyless = true
     try keep(base, as: reference)
     try remember(base, of: reference, table)
+    try UploadedRows(connection).note(keyless: reference)
   }
 
   /// What a download has found out about a keyless row.

@@ -18,6 +18,10 @@ struct UploadedRows {
     try note(reference, nil)
   }
 
+  /// Records an entity that the service has created under an unknown key, also if no query reads its table yet: a query
+  /// that is added later may show that the service no longer has it.
+  func note(keyless reference: RowReference) throws(StorageError) { try note(reference, nil) }
+
   /// Records an entity whose links, or the columns that contain them, the service has changed because of an upload. A
   /// delta then finds the row already moved and must determine whether a query still has it.
   func note(moved reference: RowReference) throws(StorageError) {
@@ -84,6 +88,7 @@ struct UploadedRows {
       let base = try local.keptBase(reference.row)
       let isPending = row?.integer(.state) != LocalState.made
       if base??.isKeyless == true {
+        guard try local.connection.bits(in: reference.table) != 0 else { continue }
         try local.setBase(reference, to: nil)
         if !isPending { try local.forget(reference) }
       } else if let row, row.integer(.queries) ?? 0 == 0, (row.integer(.state) ?? 0) & LocalState.made != 0 {

@@ -89,10 +89,17 @@ struct ConflictResolution: Sendable {
       guard let entity = entry.request.entity else { return context }
       let rows = LocalRows(snapshot)
       context.path = (try? RowPath(snapshot: snapshot).location(of: entity))?.path
-      // A download may have stored the server's version since the change was made.
-      context.base = try entry.failure?.base ?? rows.base(of: entity)
+      // A download may have stored the server's version since the change was made, and recorded the conflict with an
+      // earlier change of the same transaction.
+      let queue = ChangeQueue(snapshot.connection)
+      let recorded =
+        try entry.failure
+        ?? queue.entries(of: entity.row).last { earlier in
+          earlier.id < entry.id && earlier.state != .archived && earlier.failure?.kind == .conflict
+        }?.failure
+      context.base = try recorded?.base ?? rows.base(of: entity)
       context.mine = try rows.effective(entity)
-      for effect in try ChangeQueue(snapshot.connection).effects(of: entry.id) where effect.reference == entity {
+      for effect in try queue.effects(of: entry.id) where effect.reference == entity {
         context.columns.formUnion(effect.cells.values.keys)
       }
       context.columns.subtract(SystemColumn.allCases.map(\.rawValue))

@@ -109,16 +109,34 @@ extension ConflictResolution {
 
 extension QueueEntry {
   /// Whether it has a conflict that a download has found and the service could not detect. This is the case if the
-  /// request has no ETag, or is sent with `*` because its transaction has an earlier change of the same entity.
+  /// request has no ETag, or is sent with `*` because its transaction has an earlier change of the same entity. A link
+  /// has such a conflict if a later change of its transaction is sent so.
   func isUndetectableConflict(in unit: [QueueEntry]) -> Bool {
-    guard state == .queued, failure?.kind == .conflict, request.ifMatch != "*" else { return false }
-    let isBehind = unit.contains { $0.id < id && $0.request.entity == request.entity }
-    guard request.resourceETag == nil || isBehind else { return false }
-    switch request.operation {
-    case .create, .createMedia, .createLink, .updateLink, .deleteLink: return false
+    guard state == .queued, failure?.kind == .conflict, request.entity != nil, request.ifMatch != "*" else {
+      return false
+    }
+    if request.isOfLink {
+      return unit.contains { later in
+        later.id > id && later.request.entity == request.entity && later.request.ifMatch != "*"
+          && later.request.changesEntity && (later.request.resourceETag == nil || request.isOfSingleLink)
+      }
+    }
+    // A link to one of many entities is not in the way: see ``RequestRendering``.
+    let isBehind = unit.contains {
+      $0.id < id && $0.request.entity == request.entity && !$0.request.isOfManyLink
+    }
+    return request.changesEntity && (request.resourceETag == nil || isBehind)
+  }
+}
+
+extension QueuedRequest {
+  /// Whether it changes an entity that exists, or a stream of it, and not only a link.
+  fileprivate var changesEntity: Bool {
+    switch operation {
+    case .create, .createMedia, .createLink, .updateLink, .deleteLink: false
     case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue, .action,
       .updateMedia, .deleteMedia:
-      return request.entity != nil
+      entity != nil
     }
   }
 }

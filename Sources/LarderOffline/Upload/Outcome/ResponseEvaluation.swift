@@ -187,7 +187,7 @@ struct ResponseEvaluation: Sendable {
 
   /// Whether the service can demand a condition for a request.
   private func wantsCondition(_ request: QueuedRequest) -> Bool {
-    request.entity != nil && !request.makesEntity && (!request.isOfLink || request.isOfSingleLink)
+    request.entity != nil && !request.makesEntity && !request.isOfManyLink
   }
 
   /// The result of a creation that was sent before, looked up too early, and is rejected now because its entity exists.
@@ -362,13 +362,16 @@ struct ResponseEvaluation: Sendable {
 
   /// Whether the service has the entity that a response in a failed change set reports as created: under the key in the
   /// response, with the values in it. The service may have changed those that were sent. A response without values says
-  /// nothing of the entity, so the values that were sent are compared.
+  /// nothing of the entity, so the values that were sent are compared: one of them must be distinctive, because the key
+  /// may be another client's by now.
   private func hasCreated(_ serverResponse: ServerResponse, _ member: PreparedRequest) async throws -> Bool {
     let request = member.entry.request
     guard request.makesEntity, let path = try await path(serverResponse, request),
       let received = try await EntityLookup(store: store).entity(path).response?.entity
     else { return false }
-    let keys = request.entity.flatMap { store.replica.plan.table($0.table) }?.type.key.map(\.name) ?? []
+    let plan = store.replica.plan
+    let table = request.entity.flatMap { plan.table($0.table) }
+    let keys = table?.type.key.map(\.name) ?? []
     let values = serverResponse.entity?.properties.filter { $0.value != .null && !keys.contains($0.name) } ?? []
     if let created = serverResponse.entity, !values.isEmpty {
       return created.properties.allSatisfy { property in
@@ -376,7 +379,12 @@ struct ResponseEvaluation: Sendable {
       }
     }
     guard case .entity(let body) = request.body else { return false }
-    return SentContent.resembles(body, received)
+    let foreign = table.map { table in Set(table.navigations.flatMap { plan.foreignKey(of: $0, in: table) }) } ?? []
+    let hasOwn = body.properties.contains { property in
+      !keys.contains(property.name) && !foreign.contains(property.name) && SentContent.canBeRare(property.value.value)
+        && received[property.name] ?? .null != .null
+    }
+    return hasOwn && (SentContent.matches(body, received) || SentContent.isForm(received, of: body))
   }
 
   /// The result of a request from a look-up after the response.

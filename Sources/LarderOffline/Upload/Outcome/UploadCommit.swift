@@ -155,9 +155,9 @@ struct UploadCommit: Sendable {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity are sent with the ETag that this one has produced, so the queue never conflicts with
-    // itself. Behind a link whose source could not be read, they keep the ETag that they are based on: without it they
-    // would overwrite what another client has written.
-    let isUnread = entry.request.linkName != nil && entry.request.baseETag != nil && cells == nil
+    // itself. Behind a link whose source was not read with an ETag, they keep the ETag that they are based on: without
+    // it they would overwrite what another client has written.
+    let isUnread = entry.request.linkName != nil && entry.request.baseETag != nil && cells?.text(.etag) == nil
     if !isUnread {
       try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
     }
@@ -178,8 +178,7 @@ struct UploadCommit: Sendable {
     if let cells = serverResponse.cells(in: table, rows.plan) { now.merge(cells) }
     guard !now.isEmpty else { return }
     try rows.notice(
-      behind: entry.id, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion,
-      isDownloaded: theirs != nil)
+      behind: entry, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion, seen: theirs)
   }
 
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media

@@ -53,7 +53,8 @@ struct RequestRendering {
     request.customTag = queued.customTag
     if let row = queued.entity?.row {
       if queued.makesEntity, let contentID, set.hasReferences { set.createdIDs[row] = contentID }
-      set.changed.insert(row)
+      // A link to one of many entities has no condition that protects later changes of its source.
+      if !queued.isOfManyLink { set.changed.insert(row) }
     }
     if queued.isOfStream { set.changedStreams.insert(queued.target) }
     return request
@@ -202,7 +203,7 @@ struct RequestRendering {
   /// many entities have no condition: the ETag of a collection may differ from the entity's.
   ///
   /// A second change of an entity in one change set is sent with `*`: the ETag of the first change protects both, and
-  /// the ETag between them is not known.
+  /// the ETag between them is not known. A link to one of many entities is not such a first change.
   private func condition(_ queued: QueuedRequest, _ set: ChangeSet) -> String? {
     switch queued.operation {
     case .create, .createMedia, .createLink: return nil

@@ -25,6 +25,9 @@ extension QueuedRequest {
   /// Whether it changes the link of a navigation property to a single entity.
   var isOfSingleLink: Bool { operation == .updateLink || operation == .deleteLink && body == .none }
 
+  /// Whether it changes one of the links to many entities. Such a request has no condition.
+  var isOfManyLink: Bool { isOfLink && !isOfSingleLink }
+
   /// The ETag of the changed resource when the change was made: the stream's, otherwise the entity's.
   var resourceETag: String? { isOfStream && usesEntityETag != true ? streamETag : baseETag }
 

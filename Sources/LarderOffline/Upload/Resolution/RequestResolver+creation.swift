@@ -106,7 +106,14 @@ extension RequestResolver {
     let own = ownValues(latest, uncertain)
     if !same.isEmpty {
       // Any client may have created an entity with a foreign key alone.
-      guard own.properties.contains(where: { SentContent.canBeRare($0.value.value) }) else { return .unclear }
+      guard
+        same.allSatisfy({ entity, _ in
+          uncertain.contents.contains { content in
+            SentContent.matches(content, entity)
+              && ownValues(content, uncertain).properties.contains { SentContent.canBeRare($0.value.value) }
+          }
+        })
+      else { return .unclear }
       // There are several identical entities, and not more than were sent: it does not matter which one belongs to
       // which creation.
       let alike = others.filter { $0.properties == body.properties }.count
