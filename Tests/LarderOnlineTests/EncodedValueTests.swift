@@ -115,7 +115,7 @@ struct EncodedValueTests {
     let one = One(name: row.name, value: row.value)
     if let json = row.json {
       try await store.create(one, in: "All")
-      guard case .bytes(let bytes)? = service.requests.last?.body else { throw CocoaError(.coderInvalidValue) }
+      guard case .bytes(let bytes)? = service.requests.last?.body else { return #expect(Bool(false), "no content") }
       #expect(String(decoding: bytes, as: UTF8.self) == "{\"\(row.name)\":\(json)}")
     } else {
       let error = await #expect(throws: ODataServiceError.self) { try await store.create(one, in: "All") }
