@@ -381,6 +381,23 @@ struct TypedReadingTests {
       let changed = book
       let error = await #expect(throws: ODataServiceError.self) { try await books.update(changed) }
       #expect(error?.description.contains("the entity was changed") == true, "\(String(describing: error))")
+      #expect(error?.isTransient == false)
+    }
+  }
+
+  @Test("a change whose entity is not read because the task was cancelled is a cancellation")
+  func changedCancelled() async throws {
+    let reads = Tally("reads")
+    try await withBooks(answer: { request, _ in
+      if request.method == .patch { return .status(204) }
+      defer { reads.add() }
+      return reads.value == 0 ? .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"1\""]) : .failure(.cancelled)
+    }) { books, _, _ in
+      var book = try await books[1].get()
+      book.title = "b"
+      let changed = book
+      let error = await #expect(throws: ODataServiceError.self) { try await books.update(changed) }
+      #expect(error?.isCancelled == true, "\(String(describing: error))")
     }
   }
 

@@ -1,3 +1,4 @@
+import LarderCore
 public import LarderOData
 
 /// The entities of a set, or of a navigation property, in a store: what a query selects, as values of a Swift type.
@@ -143,8 +144,10 @@ extension ODataServiceError {
 }
 
 extension ODataServiceError.Category {
-  /// The error after a change that succeeded.
+  /// The error if the entity cannot be read after a change that succeeded. It is not transient: the change would be
+  /// repeated.
   static func unread(_ done: String, _ problem: any Error) -> ODataServiceError.Category {
+    if (problem as? any LarderError)?.isCancelled == true { return .cancelled }
     let text = "the entity was \(done), but cannot be read: "
     switch (problem as? ODataServiceError)?.category {
     case .undecodableType(let detail): return .undecodableType(text + detail)
