@@ -63,8 +63,7 @@ struct ReleaseTests {
     #expect(released == nil)
   }
 
-  /// Waits until the files have been removed. A store's last task may keep its folder for a moment after the store is
-  /// released.
+  /// Waits until the files have been removed: the last task of a released store may still use them for a moment.
   private func areGone(_ files: [String]) async -> Bool {
     for _ in 0..<100_000 {
       if !files.contains(where: { FileManager.default.fileExists(atPath: $0) }) { return true }

@@ -105,7 +105,7 @@ struct ServiceReadTests {
     #expect(try await service.get("Orders", ["Prefer": "odata.track-changes"]).node["@odata.deltaLink"] == nil)
   }
 
-  @Test("Deltas of a query with $select are told also without the keys")
+  @Test("A delta of a query with $select is delivered even if the keys are not selected")
   func selectedDeltas() async throws {
     let service = try Shop.service()
     let first = try await service.get("Orders?$select=Note", ["Prefer": "odata.track-changes"])

@@ -186,7 +186,7 @@ struct TestClockTests {
   @MainActor
   func cancellingLate() async throws {
     let clock = TestClock()
-    // All tasks run on the main actor, so that none goes on before the test waits for it.
+    // All tasks run on the main actor: none continues before the test suspends.
     let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(1))

@@ -9,7 +9,7 @@ package struct EdmPermissions: Sendable, Hashable {
   package init() {}
 
   /// Reads members by their names, qualified and separated by white space in XML, separated by commas in JSON, or the value
-  /// of the flags. A text with an unknown member allows everything.
+  /// of the flags. If a member is unknown, everything is allowed.
   package init(_ text: String) {
     let values = ["None": 0, "Read": 1, "Write": 2, "ReadWrite": 3, "Invoke": 4]
     var flags = 0

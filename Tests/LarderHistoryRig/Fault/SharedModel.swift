@@ -7,7 +7,7 @@ package final class SharedModel: Sendable {
     var trace: [String] = []
     var late: [(request: ModelRequest, actor: String)] = []
 
-    /// Notes that nobody was told of the effects with this number and later ones.
+    /// Marks the effects from a number on as effects whose response was lost.
     mutating func noteLost(from first: Int) {
       for place in service.effects.indices.dropFirst(first) { service.effects[place].isLost = true }
     }

@@ -126,8 +126,8 @@ extension Connection {
     INSERT OR IGNORE INTO larder_reference(row, request) SELECT ?1, 0 WHERE EXISTS(SELECT 1 \(naming) AND n.row = ?1)
     """
 
-  /// Of the rows that a deletion refers to, it needs only the one that contains its entity, for the path: the others say
-  /// when it is sent.
+  /// A deletion needs only the row that contains its entity, for the path. Its references to other rows decide when it is
+  /// sent, and keep no row.
   private static let naming = """
     FROM larder_reference n JOIN larder_request q ON q.id = n.request
       WHERE (NOT EXISTS(
