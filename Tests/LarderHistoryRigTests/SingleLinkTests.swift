@@ -205,17 +205,96 @@ struct SingleLinkTests {
     }
   }
 
-  @Test("A change behind a link of its own transaction is merged with another client's change of another property")
-  func mergedBehindLink() async throws {
+  @Test(
+    "A change behind a link of its own transaction is merged with another client's change of another property",
+    arguments: [true, false])
+  func mergedBehindLink(hasETags: Bool) async throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.hasETags) = (true, hasETags)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
     try await store.open()
     try await linkAndNote("mine", at: store)
-    other("PATCH", "Orders(1)", "{\"Name\":\"theirs\"}")
+    other("PATCH", "Orders(1)", "{\"Name\":\"theirs\"}", at: model)
     try await store.provider.download()
     let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: .mergeDisjoint))
     #expect(report.sent == 2 && report.failed == 0, "\(report)")
     let order = try #require(model.service.entities[.init("Orders", "1")])
     #expect(order.values["Note"] == .string("mine") && order.values["Name"] == .string("theirs"))
     #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test("The resolver decides about the change behind a link of its own transaction, and the link is sent too")
+  func resolvedBehindLink() async throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.hasETags) = (true, false)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    try await linkAndNote("mine", at: store)
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+    try await store.provider.download()
+    let policy = OfflineODataConflictPolicy.resolver { conflict in
+      #expect(conflict.mine?["Note"] == .string("mine") && conflict.theirs?["Note"] == .string("theirs"))
+      return .use([ODataProperty("Note", .string("both"))])
+    }
+    let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: policy))
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    let order = try #require(model.service.entities[.init("Orders", "1")])
+    #expect(order.values["Note"] == .string("both"))
+    #expect(order.links["Tags"] == [.init("Tags", "red")])
+    try await store.provider.close()
+  }
+
+  @Test("A transaction that the service rejects because of its own link is not discarded as another client's conflict")
+  func ownLinkInTransaction() async throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.countsManyLinks) = (true, true)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    try await linkAndNote("mine", at: store)
+    let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: .serverWins))
+    #expect(report.sent == 0 && report.discarded == 0 && report.failed == 2, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.links["Tags"] ?? [] == [])
+    try await store.provider.close()
+  }
+
+  @Test("Before V4, a link without a condition does not hide a conflict that a download has brought")
+  func linksBeforeV4() async throws {
+    var kind = ModelKind()
+    (kind.hasLinks, kind.isV2) = (true, true)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    _ = try await store.provider.execute(
+      batch: ODataBatchRequest([
+        .changeSet([
+          .createLink("Orders(1)/$links/Tags", to: "Tags('red')"),
+          .updateLink("Orders(1)/$links/Buyer", to: "Buyers(2)"),
+          .update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("mine"))])),
+        ])
+      ]))
+    other("MERGE", "Orders(1)", "{\"Note\":\"theirs\"}", at: model)
+    try await store.provider.download()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 0 && report.failed == 3, "\(report)")
+    #expect(model.service.entities[.init("Orders", "1")]?.values["Note"] == .string("theirs"))
+    try await store.provider.close()
+  }
+
+  @Test(
+    "A link to one entity does not overwrite another client's, whatever is behind it in its transaction",
+    arguments: [OfflineODataConflictPolicy.archive, .mergeDisjoint], [false, true])
+  func singleLinkBeforeChange(policy: OfflineODataConflictPolicy, hasDownloaded: Bool) async throws {
+    try await store.open()
+    try await linkAndNote("mine", at: store, isSingle: true)
+    other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
+    if hasDownloaded { try await store.provider.download() }
+    let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: policy))
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+    #expect(buyer == "3")
     try await store.provider.close()
   }
 

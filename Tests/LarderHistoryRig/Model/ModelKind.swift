@@ -33,6 +33,8 @@ package struct ModelKind: Sendable, Hashable {
   package var pageSize: Int?
   package var layout = Layout.apart
   package var hasLinks = false
+  /// Links to many entities change the ETag of their source too.
+  package var countsManyLinks = false
   package var hasMedia = false
   package var hasSingleton = false
   package var hasActions = false

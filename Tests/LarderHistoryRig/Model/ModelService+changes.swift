@@ -302,7 +302,7 @@ extension ModelService {
     clock += 1
     if links != before {
       entity.touched = clock
-      if !navigation.isCollection { entity.version = clock }
+      if !navigation.isCollection || self.kind.countsManyLinks { entity.version = clock }
     }
     entities[name] = entity
     note(

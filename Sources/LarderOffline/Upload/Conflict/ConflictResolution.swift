@@ -47,7 +47,9 @@ struct ConflictResolution: Sendable {
     case .archive: return .archived(failure, theirs: theirs)
     case .sendAgain:
       return wouldBeRejectedAgain(condition, theirs, entry) ? .archived(failure, theirs: theirs) : .again(theirs, nil)
-    case .giveUp: return .discarded(theirs)
+    case .giveUp:
+      // If the service still has the version that it rejected, there is none of another client that could win.
+      return wouldBeRejectedAgain(condition, theirs, entry) ? .archived(failure, theirs: theirs) : .discarded(theirs)
     case .done: return .done(ServerResponse())
     case .ask:
       guard case .resolver(let resolve) = policy else { return .archived(failure, theirs: theirs) }
@@ -90,7 +92,7 @@ struct ConflictResolution: Sendable {
       let rows = LocalRows(snapshot)
       context.path = (try? RowPath(snapshot: snapshot).location(of: entity))?.path
       // A download may have stored the server's version since the change was made, and recorded the conflict with an
-      // earlier change of the same transaction.
+      // earlier change of the entity.
       let queue = ChangeQueue(snapshot.connection)
       let recorded =
         try entry.failure

@@ -34,19 +34,25 @@ extension ConflictResolution {
     _ initialOutcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
   ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)] {
     var outcomes = initialOutcomes
-    var members: [Member] = []
-    for (place, (entry, outcome)) in initialOutcomes.enumerated() {
+    let unit = initialOutcomes.map(\.entry)
+    let members = unit.map { entry in
       let failure = entry.failure ?? ArchivedFailure(kind: .refused, message: "", method: "", url: "", time: 0)
-      members.append(Member(entry: entry, condition: nil, failure: failure))
-      if case .queued = outcome, entry.isUndetectableConflict(in: initialOutcomes.map(\.entry)) {
-        outcomes[place].outcome = try await resolvingNoticedConflicts(entry, failure)
-      }
+      return Member(entry: entry, condition: nil, failure: failure)
+    }
+    for place in unit.indices {
+      guard case .queued = outcomes[place].outcome,
+        let holder = unit[place].undetectableConflict(in: unit, journal.store.replica.model.version),
+        let failure = holder.failure
+      else { continue }
+      outcomes[place].outcome = try await outcome(of: unit[place], noticed: failure)
+      // Otherwise the conflict that is recorded with the link would be found again.
+      guard case .again(let theirs, _) = outcomes[place].outcome, holder.id != unit[place].id else { continue }
+      for link in unit.indices where unit[link].id == holder.id { outcomes[link].outcome = .again(theirs, nil) }
     }
     return together(members, outcomes)
   }
 
-  private func resolvingNoticedConflicts(_ entry: QueueEntry, _ failure: ArchivedFailure) async throws -> RequestOutcome
-  {
+  private func outcome(of entry: QueueEntry, noticed failure: ArchivedFailure) async throws -> RequestOutcome {
     let theirs = try await reachableVersion(for: entry)
     // The other user may have reverted the change meanwhile.
     if case .existing(let serverResponse) = theirs, try await !isOtherVersion(serverResponse, entry) {
@@ -108,24 +114,19 @@ extension ConflictResolution {
 }
 
 extension QueueEntry {
-  /// Whether it has a conflict that a download has found and the service could not detect. This is the case if the
-  /// request has no ETag, or is sent with `*` because its transaction has an earlier change of the same entity. A link
-  /// has such a conflict if a later change of its transaction is sent so.
-  func isUndetectableConflict(in unit: [QueueEntry]) -> Bool {
-    guard state == .queued, failure?.kind == .conflict, request.entity != nil, request.ifMatch != "*" else {
-      return false
-    }
-    if request.isOfLink {
-      return unit.contains { later in
-        later.id > id && later.request.entity == request.entity && later.request.ifMatch != "*"
-          && later.request.changesEntity && (later.request.resourceETag == nil || request.isOfSingleLink)
-      }
-    }
+  /// The request with which a download has recorded a conflict of this one that the service could not detect: itself, or
+  /// an earlier link of its transaction. Nil if there is none. A conflict cannot be detected if the request has no ETag,
+  /// or is sent with `*` because its transaction has an earlier change of the same entity, which has no ETag itself.
+  func undetectableConflict(in unit: [QueueEntry], _ version: ODataVersion) -> QueueEntry? {
+    guard state == .queued, request.changesEntity, request.ifMatch != "*" else { return nil }
+    let earlier = unit.filter { $0.id < id && $0.request.entity == request.entity }
     // A link to one of many entities is not in the way: see ``RequestRendering``.
-    let isBehind = unit.contains {
-      $0.id < id && $0.request.entity == request.entity && !$0.request.isOfManyLink
-    }
-    return request.changesEntity && (request.resourceETag == nil || isBehind)
+    let changing = earlier.first { !$0.request.isOfManyLink }
+    if failure?.kind == .conflict { return request.resourceETag == nil || changing != nil ? self : nil }
+    let link = earlier.last { $0.state == .queued && $0.request.isOfLink && $0.failure?.kind == .conflict }
+    if request.resourceETag == nil { return link }
+    guard let changing else { return nil }
+    return changing.request.guardsEntity(version) ? nil : link
   }
 }
 
@@ -138,6 +139,12 @@ extension QueuedRequest {
       .updateMedia, .deleteMedia:
       entity != nil
     }
+  }
+
+  /// Whether it is sent with the ETag of its entity.
+  fileprivate func guardsEntity(_ version: ODataVersion) -> Bool {
+    guard ifMatch != "*", baseETag != nil else { return false }
+    return isOfSingleLink ? version >= .v4 || wantsCondition == true : changesEntity && !isOfStream
   }
 }
 

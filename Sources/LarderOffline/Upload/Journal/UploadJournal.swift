@@ -103,7 +103,8 @@ struct UploadJournal: Sendable {
       return try noted.compactMap { id in
         let entries = try queue.entries(inUnit: id)
         guard !entries.contains(where: { $0.state == .sent }) else { return nil }
-        return entries.contains { $0.isUndetectableConflict(in: entries) } ? (id, entries) : nil
+        let version = store.replica.model.version
+        return entries.contains { $0.undetectableConflict(in: entries, version) != nil } ? (id, entries) : nil
       }
     }
   }

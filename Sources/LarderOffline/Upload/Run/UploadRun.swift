@@ -203,7 +203,8 @@ struct UploadRun: Sendable {
       if entry.state == .sent {
         // The service recognizes the identifier but does not know what another user has changed since. For an action
         // only the service knows the outcome.
-        let canRepeat = !resolvedEntry.isUndetectableConflict(in: entries) || entry.request.operation == .action
+        let isUndetectable = resolvedEntry.undetectableConflict(in: entries, model.version) != nil
+        let canRepeat = !isUndetectable || entry.request.operation == .action
         if canRepeat, try await resolver.isRepeatable(entry, in: entries) {
           resolvedEntry.state = .sent
         } else {
