@@ -5,6 +5,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 import LarderTestSupport
+import Testing
 
 @testable import LarderCrashRig
 @testable import LarderOffline
@@ -196,5 +197,19 @@ extension UploadService {
     var isV2 = false
     change { isV2 = $0.ways.isV2 }
     return isV2
+  }
+}
+
+extension UploadRig {
+  /// Uploads, and loses the response to a request that contains a text.
+  func lose(_ matches: String = "POST") async throws {
+    service.fail(.lost) { $0.contains(matches) }
+    await #expect(throws: OfflineODataError.self) { try await store.upload() }
+    service.change { $0.fault = nil }
+  }
+
+  /// Why the requests in the queue have failed.
+  func failures() async throws -> [ArchivedFailure.Kind] {
+    try await open.read { snapshot in try ChangeQueue(snapshot.connection).entries().compactMap(\.failure?.kind) }
   }
 }
