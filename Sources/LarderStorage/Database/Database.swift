@@ -4,7 +4,8 @@ import Synchronization
 
 /// An open database file: a writer and a pool of readers in WAL mode.
 ///
-/// What ``write(_:)`` has returned is durable as ``DatabaseOptions/Synchronous`` says. Readers see the last commit.
+/// What ``write(_:)`` has returned is durable as ``DatabaseOptions/Synchronous`` says. Readers see the last commit. A
+/// database that is released without being closed closes its files on the thread that releases it.
 package final class Database: Sendable {
   /// The file's path.
   package let path: String

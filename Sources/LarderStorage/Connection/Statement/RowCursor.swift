@@ -15,7 +15,8 @@ package final class RowCursor {
     try statement.begin(values)
   }
 
-  deinit { statement.end() }
+  // Finalized while the connection is open: a connection with an unfinished statement would stay half open.
+  deinit { statement.finalize() }
 
   /// Passes the following rows to `body` until it returns false, which it may do for a row that it has used.
   package func forEachRow(_ body: (borrowing Row) throws(StorageError) -> Bool) throws(StorageError) {
