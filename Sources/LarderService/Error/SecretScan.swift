@@ -23,6 +23,8 @@ struct SecretScan {
   /// A `'` has begun a string, and none has ended it.
   private var isQuoted = false
   private var name: [UInt8] = []
+  /// The parameter aliases, such as `@p`, that secret arguments of the text have as their values.
+  private var aliases: Set<[UInt8]> = []
 
   private init(_ bytes: [UInt8], isURL: Bool) {
     self.bytes = bytes
@@ -87,6 +89,7 @@ struct SecretScan {
 
   private mutating func begin(at start: Int, looksLikeURL: Bool) {
     (self.start, self.looksLikeURL, isPath, isQuoted) = (start, looksLikeURL, true, false)
+    if !aliases.isEmpty { aliases = [] }
   }
 
   private mutating func replace(_ range: Range<Int>, by replacement: [UInt8]) {
@@ -150,13 +153,16 @@ struct SecretScan {
       position += unit.length
       if unit.byte == UInt8(ascii: "=") {
         isEncoded = unit.isPercent
-      } else if SecretScan.isOfName(unit.byte) {
+      } else if SecretScan.isOfName(unit.byte) || (unit.byte == UInt8(ascii: "@") && name.isEmpty && !isArgument) {
         name.append(unit.byte)
       } else {
         return nil
       }
     }
-    guard let isEncoded, isArgument ? SecretNames.hasMember(name[...]) : SecretNames.hasOption(name) else { return nil }
+    let isAlias = aliases.contains(name)
+    guard let isEncoded,
+      isAlias || (isArgument ? SecretNames.hasMember(name[...]) : SecretNames.hasOption(name))
+    else { return nil }
     let begin = position
     let literalEnd = self.literalEnd(at: position)
     if let literalEnd { position = literalEnd }
@@ -166,7 +172,21 @@ struct SecretScan {
       if isArgument, unit.byte == UInt8(ascii: ",") || unit.byte == UInt8(ascii: ")") { break }
       position += unit.length
     }
-    return position == literalEnd && SecretNames.isHarmless(name) ? nil : begin..<position
+    if isArgument, let alias = alias(in: begin..<position) { aliases.insert(alias) }
+    return position == literalEnd && !isAlias && SecretNames.isHarmless(name) ? nil : begin..<position
+  }
+
+  /// The parameter alias that is the value of an argument, as in `Login(password=@p)?@p='…'`.
+  private func alias(in range: Range<Int>) -> [UInt8]? {
+    var alias: [UInt8] = []
+    var position = range.lowerBound
+    while position < range.upperBound, alias.count <= SecretScan.nameLimit {
+      let unit = unit(at: position)
+      guard alias.isEmpty ? unit.byte == UInt8(ascii: "@") : SecretScan.isOfName(unit.byte) else { return nil }
+      alias.append(unit.byte)
+      position += unit.length
+    }
+    return alias.count > 1 ? alias : nil
   }
 
   /// Where the literal in `'` at a position ends, which has `''` for one `'`.

@@ -219,7 +219,11 @@ struct RecordedExchangeTests {
       ("h/s/Login(user='b',password='S')", "h/s/Login(user='b',password=***)"),
       ("h/s/Login(password='S''S,)/S',user='b')/a", "h/s/Login(password=***,user='b')/a"),
       ("h/s/Login%28password=%27S%27%2Ctoken=S%29?a=1", "h/s/Login%28password=***%2Ctoken=***%29?a=1"),
-      ("h/s/Login(password=@p)", "h/s/Login(password=***)"), ("h/s/P(code='a',key=1,Sig='b')", nil),
+      ("h/s/Login(password=@p)", "h/s/Login(password=***)"),
+      ("h/s/Login(password=@p,user=@u)?@u='a'&@p='S'", "h/s/Login(password=***,user=@u)?@u='a'&@p=***"),
+      ("h/s/Login(password=%40code)?%40code='S'", "h/s/Login(password=***)?%40code=***"),
+      ("h/s/Login(a=@b)?@password='S'&@b='c'", "h/s/Login(a=@b)?@password=***&@b='c'"),
+      ("h/s/P(code=@p)?@p='a'&@code='b'", nil), ("h/s/P(code='a',key=1,Sig='b')", nil),
       ("h/s/P?$filter=F(secret='a')", nil),
     ])
   func functionArguments(_ url: String, _ expected: String?) {
