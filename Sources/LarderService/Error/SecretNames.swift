@@ -1,29 +1,31 @@
 /// The names whose values are secrets.
 ///
-/// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`, `SASToken`. The last one may be a compound:
-/// `authtoken`.
+/// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`, `SASToken`. The last one may be a
+/// compound: `authtoken`.
 enum SecretNames {
   /// Whether the values of a query option, of an option in a fragment, or of a path parameter are secrets.
-  static func hasOption(_ name: [UInt8]) -> Bool {
+  static func isSecretOption(_ name: [UInt8]) -> Bool {
     let words = words(name[...])
     return optionNames.contains(words.joined()) || isSecret(words)
       || (words + [words.joined()]).contains { optionWords.contains($0) }
   }
 
   /// Whether the strings of a JSON member are secrets. Among data, a code, a key or a signature is no secret.
-  static func hasMember(_ name: ArraySlice<UInt8>) -> Bool {
+  static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool {
     let words = words(name)
     return memberNames.contains(words.joined()) || isSecret(words)
   }
 
   /// Whether a field of a response is a secret, in addition to the fields that are credentials.
-  static func hasField(_ name: String) -> Bool {
+  static func isSecretField(_ name: String) -> Bool {
     let words = words(Array(name.utf8)[...])
     return isSecret(words) || words.contains { fieldWords.contains($0) }
   }
 
   /// Whether the option is a secret only if its value is no literal of OData in quotes, as `GetProduct?code='A1'` has.
-  static func isHarmless(_ name: [UInt8]) -> Bool { ["code", "key", "sid"].contains(words(name[...]).joined()) }
+  static func isHarmlessAsLiteral(_ name: [UInt8]) -> Bool {
+    ["code", "key", "sid"].contains(words(name[...]).joined())
+  }
 
   private static let optionNames: Set = memberNames.union([
     "code", "authcode", "authorizationcode", "devicecode", "codeverifier", "key", "subscriptionkey",

@@ -6,20 +6,20 @@ import LarderOData
 public struct RecordedExchange: Sendable, Hashable {
   /// The request method.
   public var method: HTTPMethod
-  /// The absolute URL of the request. The initializer removes user information, and replaces the values of secret options
-  /// by `***`; a URL that is set later, or that a file has, stays as it is.
+  /// The absolute URL of the request. The initializer removes user information, and replaces the values of secret
+  /// options by `***`; a URL that is set later, or that a file has, stays as it is.
   public var url: String
   /// The status code of the response.
   public var status: Int
   /// The header fields of the response. The initializer removes credentials and cookies; fields that are set later, or
   /// that a file has, stay as they are.
   public var fields: HTTPFields
-  /// The content of the response. The initializer replaces known secrets; content that is set later, or that a file has,
-  /// stays as it is.
+  /// The content of the response. The initializer replaces known secrets; content that is set later, or that a file
+  /// has, stays as it is.
   public var body: [UInt8]
 
-  /// Creates an exchange. Known secrets are replaced; read the file before you share it. Known are, in the URL, the fields
-  /// and the content:
+  /// Creates an exchange. Known secrets are replaced; read the file before you share it. Known are, in the URL, the
+  /// fields and the content:
   ///
   /// - the fields of `credentialFields`, and fields with cookies, tokens (also CSRF tokens) and sessions, except those that
   ///   were removed from `credentialFields`;
@@ -55,14 +55,14 @@ public struct RecordedExchange: Sendable, Hashable {
     self.body = body
   }
 
-  /// Whether a request gets this response: its method and its URL are the recorded ones. The values of secret options, and
-  /// whether characters are percent-encoded, make no difference.
+  /// Whether a request gets this response: its method and its URL are the recorded ones. The values of secret options,
+  /// and whether characters are percent-encoded, make no difference.
   public func matches(method: HTTPMethod, url: String) -> Bool {
     method == self.method && RecordedExchange.comparable(url) == RecordedExchange.comparable(self.url)
   }
 
-  /// A URL as the text that all spellings of it have: without secrets and fragment, with one way of encoding. An encoded
-  /// delimiter (`%26`) is part of a name or value, and stays different from a plain one.
+  /// A URL as the text that all spellings of it have: without secrets and fragment, with one way of encoding. An
+  /// encoded delimiter (`%26`) is part of a name or value, and stays different from a plain one.
   private static func comparable(_ url: String) -> String {
     let text = RedactedURL.text(url).prefix { $0 != "#" }
     let sides = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -107,7 +107,7 @@ public struct RecordedExchange: Sendable, Hashable {
     ]
     let canonical = name.canonicalName
     return others.contains(canonical) || credentials.contains(name)
-      || (SecretNames.hasField(canonical) && !credentials.hasRemoved(name))
+      || (SecretNames.isSecretField(canonical) && !credentials.hasRemoved(name))
   }
 }
 

@@ -1,0 +1,100 @@
+extension SecretScan {
+  /// The value of the option at a position, if its name is secret.
+  ///
+  /// - Parameter isArgument: whether it is an argument of a function in a path, or a key of an entity: data.
+  mutating func secretOption(at start: Int, isArgument: Bool = false) -> Range<Int>? {
+    guard looksLikeURL else { return nil }
+    name.removeAll(keepingCapacity: true)
+    var position = start
+    var isEncoded: Bool?
+    while position < bytes.count, name.count <= SecretScan.nameLimit, isEncoded == nil {
+      let unit = unit(at: position)
+      position += unit.length
+      if unit.byte == UInt8(ascii: "=") {
+        isEncoded = unit.isPercent
+      } else if SecretScan.isOfName(unit.byte) || (unit.byte == UInt8(ascii: "@") && name.isEmpty && !isArgument) {
+        name.append(unit.byte)
+      } else {
+        return nil
+      }
+    }
+    let isAlias = aliases.contains(name)
+    guard let isEncoded,
+      isAlias || (isArgument ? SecretNames.isSecretMember(name[...]) : SecretNames.isSecretOption(name))
+    else { return nil }
+    let begin = position
+    let literalEnd = self.literalEnd(at: position)
+    if let literalEnd { position = literalEnd }
+    while position < bytes.count {
+      let unit = unit(at: position)
+      if ends(unit.byte, isPercent: unit.isPercent, isEncoded: isEncoded) { break }
+      if isArgument, unit.byte == UInt8(ascii: ",") || unit.byte == UInt8(ascii: ")") { break }
+      position += unit.length
+    }
+    if isArgument, let alias = alias(in: begin..<position) { aliases.insert(alias) }
+    return position == literalEnd && !isAlias && SecretNames.isHarmlessAsLiteral(name) ? nil : begin..<position
+  }
+
+  /// The parameter alias that is the value of an argument, as in `Login(password=@p)?@p='…'`.
+  private func alias(in range: Range<Int>) -> [UInt8]? {
+    var alias: [UInt8] = []
+    var position = range.lowerBound
+    while position < range.upperBound, alias.count <= SecretScan.nameLimit {
+      let unit = unit(at: position)
+      guard alias.isEmpty ? unit.byte == UInt8(ascii: "@") : SecretScan.isOfName(unit.byte) else { return nil }
+      alias.append(unit.byte)
+      position += unit.length
+    }
+    return alias.count > 1 ? alias : nil
+  }
+
+  /// Where the literal in `'` at a position ends, which has `''` for one `'`.
+  private func literalEnd(at start: Int) -> Int? {
+    // In `href='a?token='` the literal is that of the text.
+    guard let opening = quoteLength(at: start), !isQuoted || bytes[start] != UInt8(ascii: "'") else { return nil }
+    var position = start + opening
+    while position < bytes.count {
+      let unit = unit(at: position)
+      if let length = quoteLength(at: position) {
+        position += length
+        guard let second = quoteLength(at: position) else { return position }
+        position += second
+      } else if !isURL, !unit.isPercent, SecretScan.endsLine(unit.byte) {
+        return nil
+      } else {
+        position += unit.length
+      }
+    }
+    return nil
+  }
+
+  /// Whether a character ends a string, an element or a line, and with it every literal.
+  private static func endsLine(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
+  }
+
+  /// The length of the `'` at a position, as it is or as an escape of JSON, HTML or a URL.
+  private func quoteLength(at position: Int) -> Int? {
+    guard position < bytes.count else { return nil }
+    let unit = unit(at: position)
+    if unit.byte == UInt8(ascii: "'") { return unit.length }
+    guard unit.byte == UInt8(ascii: "&"), !isURL else { return nil }
+    let rest = bytes[(position + unit.length)...]
+    return SecretScan.quotesOfHTML.first { rest.starts(with: $0) }.map { unit.length + $0.count }
+  }
+
+  private static let quotesOfHTML = ["#39;", "#x27;", "apos;"].map { Array($0.utf8) }
+
+  /// Whether a character ends the value of an option, whose equals sign may be percent-encoded: then an option has a
+  /// URL as its value.
+  private func ends(_ byte: UInt8, isPercent: Bool, isEncoded: Bool) -> Bool {
+    guard isEncoded || !isPercent else { return false }
+    switch byte {
+    case UInt8(ascii: "&"): return true
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ";"): return isPath
+    case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): return !isURL
+    case UInt8(ascii: "'"): return isQuoted
+    default: return false
+    }
+  }
+}
