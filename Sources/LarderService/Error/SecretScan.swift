@@ -14,6 +14,8 @@ struct SecretScan {
   let bytes: [UInt8]
   /// The content is one URL, with whatever characters.
   let isURL: Bool
+  /// The content is an object or an array of JSON.
+  let isJSON: Bool
   private var result: [UInt8] = []
   /// Where the bytes begin that the result does not have yet.
   private var copied = 0
@@ -26,10 +28,16 @@ struct SecretScan {
   var name: [UInt8] = []
   /// The parameter aliases, such as `@p`, that secret arguments of the text have as their values.
   var aliases: Set<[UInt8]> = []
+  /// Where the last comment ends in the text of an element with a secret name.
+  var commentEnd = 0
+  /// Until where no section of XML that begins there ends.
+  var openSectionEnds: [Section: Int] = [:]
 
   private init(_ bytes: [UInt8], isURL: Bool) {
     self.bytes = bytes
     self.isURL = isURL
+    let first = bytes.first { $0 > 0x20 }
+    isJSON = !isURL && (first == UInt8(ascii: "{") || first == UInt8(ascii: "["))
   }
 
   /// A URL without secrets.

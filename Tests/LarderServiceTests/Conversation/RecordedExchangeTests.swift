@@ -177,7 +177,8 @@ struct RecordedExchangeTests {
       "&key=",
       "&key='", "&key='''", "&key=''", "?code='a'", "(token='", ",token=,", "<password>", "<password ",
       "<a:password>x</",
-      "<password><![CDATA[", "<password>]]", "&token=&#39;", "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#,
+      "<password><![CDATA[", "<password><!--", "<password>x<!--<password>-->", "<password>]]", "&token=&#39;",
+      "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#,
     ])
   func speed(_ pattern: String) {
     func time(_ count: Int) -> Duration {
@@ -244,6 +245,16 @@ struct RecordedExchangeTests {
       (#"{"a":"<password>S<\/password>"}"#, #"{"a":"<password>***<\/password>"}"#),
       ("<d:Password m:null='true'/><b>x</b>", nil), ("<d:Password></d:Password><b>x</b>", nil),
       ("<Secret>\n  <Text>x</Text>\n</Secret>", nil), ("<d:SkipToken>1</d:SkipToken><Key>k</Key><Code>1</Code>", nil),
+      ("<secret><![CDATA[S]]>S<!-- > --> S</secret><a/>", "<secret>***</secret><a/>"),
+      ("<secret>S<!-- <secret> -->S</secret><a/>", "<secret>***</secret><a/>"),
+      ("<secret>\n<!-- S --><a>x</a></secret>", nil),
+      ("<secret><![CDATA[S]]><a/></secret>", "<secret>***<a/></secret>"),
+      ("<token><!-- <secret>S</secret> --><a/></token>", "<token><!-- <secret>***</secret> --><a/></token>"),
+      ("<secret>S<!-- x", nil), ("<a><secret><![CDATA[S", "<a><secret>***"),
+      (#"{"a":"<password>","b":"</password>"}"#, nil), (#"["<password><![CDATA[","S]]></password>"]"#, nil),
+      (#" {"a":"<password","b":">x</password>"}"#, nil), (#"{"a":"<password>x<!--","b":"--></password>"}"#, nil),
+      (#"{"a":"<password a=\"b\">S\"<![CDATA[\"]]></password>"}"#, #"{"a":"<password a=\"b\">***</password>"}"#),
+      (#"{"a":"<password>","b":"<token>S</token>"}"#, #"{"a":"<password>","b":"<token>***</token>"}"#),
       (#"{"a":"curl <password>","b":"<b>x</b>"}"#, nil), ("<password>", nil), ("<password>x", nil),
       ("<password:a>x</password:a>", nil), ("<d:password", nil), ("<password>x</", nil), ("<password>x</b>", nil),
       ("access_token=S/S+S&b=c/d&token=S/S", "access_token=***&b=c/d&token=***"), ("password=S", "password=***"),
