@@ -1,3 +1,5 @@
+internal import LarderCore
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -11,18 +13,44 @@
 struct FolderLock: ~Copyable {
   private let descriptor: Int32
 
-  /// Waits for the lock on the folder of a file. For a symbolic link that is the folder of the file it leads to, which
-  /// need not exist.
-  init(ofFile path: String) {
-    let path = FolderLock.target(of: path)
+  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Waits for the lock on the folder of a file, which need not exist.
+  ///
+  /// A wait of a second is noted. Throws ``CommandFailure`` after ten seconds, and `CancellationError`.
+  static func wait(
+    forFile path: String, in environment: LarderEnvironment = .system, note: (String) -> Void
+  ) async throws -> FolderLock {
     let slash = path.lastIndex(of: "/")
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let start = environment.uptime()
+    var isNoted = false
+    do {
+      while descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        guard errno == EWOULDBLOCK || errno == EINTR else { break }
+        let time = environment.uptime() - start
+        guard time < .seconds(10) else {
+          throw CommandFailure(
+            .storage, "\(path): another process has locked the folder \(folder) for 10 seconds",
+            hint: "Wait for it to end, or write the file to another folder.")
+        }
+        if time >= .seconds(1), !isNoted {
+          note("waiting for another process that has locked the folder \(folder)")
+          isNoted = true
+        }
+        try await environment.sleep(.milliseconds(50))
+        try Task.checkCancellation()
+      }
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return FolderLock(descriptor)
   }
 
-  /// The path that symbolic links at a path lead to.
-  private static func target(of path: String) -> String {
+  /// The path that symbolic links at a path lead to. The file need not exist.
+  static func target(of path: String) -> String {
     var path = path
     // Links that lead to each other have no target.
     for _ in 0..<40 {

@@ -40,7 +40,7 @@ extension CommandSyntax {
     var exchanges: [RecordedExchange] = []
     for target in targets { exchanges.append(try await exchange(target, access, context)) }
     if let file {
-      try add(exchanges, to: file)
+      try await add(exchanges, to: file, context)
     } else {
       try context.output.write(RecordedExchanges(exchanges).file)
     }
@@ -48,15 +48,24 @@ extension CommandSyntax {
   }
 
   /// Adds exchanges to those in a file, also to those that another command has just added.
-  private static func add(_ exchanges: [RecordedExchange], to path: String) throws {
-    // Writing to a pipe can wait for its reader.
-    let isFile = InputFile.isRegular(path) || !InputFile.exists(path)
-    let lock = isFile ? FolderLock(ofFile: path) : nil
-    let recording = RecordedExchanges(try formerRecording(path).exchanges + exchanges)
+  private static func add(
+    _ exchanges: [RecordedExchange], to path: String, _ context: CommandContext
+  ) async throws {
+    guard InputFile.isRegular(path) || !InputFile.exists(path) else {
+      // Writing to a pipe can wait for its reader.
+      return try write(RecordedExchanges(exchanges), to: path)
+    }
+    // Written through a symbolic link, a file would be empty for a time.
+    let file = FolderLock.target(of: path)
+    let lock = try await FolderLock.wait(forFile: file) { context.note($0) }
+    try write(RecordedExchanges(try formerRecording(file).exchanges + exchanges), to: file)
+    _ = consume lock
+  }
+
+  private static func write(_ recording: RecordedExchanges, to path: String) throws {
     var output = try OutputFile.create(path)
     try output.write(recording.file)
     try output.finish()
-    _ = consume lock
   }
 
   /// The recording in a file that will be added to; an empty one if there is no file. A pipe is only written to.

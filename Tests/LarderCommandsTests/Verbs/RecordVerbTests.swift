@@ -1,7 +1,9 @@
 import Foundation
+import LarderCore
 import LarderHTTP
 import LarderService
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @testable import LarderCommands
@@ -73,7 +75,7 @@ struct RecordVerbTests {
     try FileManager.default.createSymbolicLink(atPath: absolute, withDestinationPath: file)
     try FileManager.default.createSymbolicLink(atPath: relative, withDestinationPath: "absolute.json")
     for path in [file, absolute, relative] {
-      let lock = FolderLock(ofFile: path)
+      let lock = try await FolderLock.wait(forFile: FolderLock.target(of: path)) { _ in }
       let descriptor = open(folder.file("real"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       defer { close(descriptor) }
       #expect(flock(descriptor, LOCK_EX | LOCK_NB) != 0, "\(path)")
@@ -86,6 +88,50 @@ struct RecordVerbTests {
       #expect(await Rig().run("record", "-o", path, server.text("/s/Orders")).status == .done)
     }
     #expect(try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
+  }
+
+  @Test("The file that a link leads to is replaced as a whole")
+  func replacement() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (file, link) = (folder.file("real.json"), folder.file("link.json"))
+    #expect(await Rig().run("record", "-o", file, server.text("/s/Orders")).status == .done)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real.json")
+    // A reader that has opened the file before still has all of it.
+    let reader = try #require(FileHandle(forReadingAtPath: file))
+    #expect(await Rig().run("record", "-o", link, server.text("/s/Items")).status == .done)
+    #expect(try RecordedExchanges(file: [UInt8](try #require(try reader.readToEnd()))).exchanges.count == 1)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "real.json")
+    #expect(try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
+  }
+
+  @Test("The wait for a folder that another process has locked is noted, ends with an error, and can be cancelled")
+  func lockedFolder() async throws {
+    let folder = try TemporaryFolder()
+    let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(descriptor) }
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    let time = Mutex(Duration.zero)
+    var environment = LarderEnvironment.system
+    environment.uptime = { time.withLock { $0 } }
+    environment.sleep = { duration in time.withLock { $0 += duration } }
+    var notes: [String] = []
+    do {
+      _ = try await FolderLock.wait(forFile: folder.file("a.json"), in: environment) { notes.append($0) }
+      Issue.record("The lock of another process was ignored")
+    } catch let failure as CommandFailure {
+      #expect(failure.status == .storage && failure.hint != nil)
+      #expect(failure.message.contains("another process has locked the folder \(folder.path)"), "\(failure.message)")
+    }
+    #expect(notes.count == 1 && notes.first?.contains(folder.path) == true, "\(notes)")
+    #expect(time.withLock { $0 } == .seconds(10))
+    let path = folder.file("a.json")
+    let waiting = Task { _ = try await FolderLock.wait(forFile: path) { _ in } }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(flock(descriptor, LOCK_UN) == 0)
+    _ = try await FolderLock.wait(forFile: path) { _ in Issue.record("There is nothing to wait for") }
   }
 
   @Test("Content with an encoding that is not decoded is not recorded", arguments: ["br", "gzip, br"])
