@@ -46,6 +46,9 @@ struct OracleTests {
       run.judgeEffects()
       return run.findings.contains { $0.rule == .twice }
     }
+
+    /// Whether a change is judged as done twice, which no store could avoid.
+    var isUnavoidable: Bool { !isTwice && run.unavoidable.contains { $0.rule == .twice } }
   }
 
   @Test(
@@ -121,6 +124,36 @@ struct OracleTests {
       if key == 1001 { hand.send("other", "PATCH", "Orders(1001)", "{\"Name\":\"theirs\"}") }
     }
     #expect(hand.isTwice)
+  }
+
+  /// What another client does between two creations of one change.
+  enum Between: String, Sendable, CaseIterable {
+    case nothing, aboutAnother
+    /// A property that the creation left out.
+    case beside
+    /// One of the properties that it sent.
+    case overwrites
+  }
+
+  @Test(
+    "A lost creation that is sent again is unavoidable only if another client wrote over it before",
+    arguments: Between.allCases, [true, false])
+  func obscured(between: Between, isLost: Bool) throws {
+    let hand = try Hand(ModelKind())
+    hand.add(.create) { $0.texts = ["m0text"] }
+    let body = "{\"Name\":\"m0text\",\"Stock\":1}"
+    hand.send("A", "POST", "Orders", body, mark: 0, isLost: isLost)
+    switch between {
+    case .nothing: break
+    case .aboutAnother: hand.send("other", "PATCH", "Orders(1)", "{\"Name\":\"theirs\"}")
+    case .beside: hand.send("other", "PATCH", "Orders(1001)", "{\"Note\":\"theirs\"}")
+    case .overwrites: hand.send("other", "PATCH", "Orders(1001)", "{\"Stock\":2}")
+    }
+    hand.send("A", "POST", "Orders", body, mark: 0, isLost: false)
+    hand.send("other", "PATCH", "Orders(1002)", "{\"Stock\":3}")
+    let isObscured = isLost && between == .overwrites
+    #expect(hand.isTwice == !isObscured)
+    #expect(hand.isUnavoidable == isObscured)
   }
 
   @Test(

@@ -6,7 +6,7 @@ import LarderHistoryRig
 ///
 /// It begins with the history of `--seed` and goes on with those behind it, `--width` at a time. `--theme` makes all of them
 /// about one theme, `--stop` ends with the first one that has a finding, `--trace` prints each history, `--shrink` a short
-/// one for each kind of finding. Ends with 1 if there is a finding.
+/// one for each kind of finding. Ends with 1 if there is a finding that a store could have avoided.
 @main
 enum HistoryRunner {
   static func main() async throws {

@@ -25,6 +25,8 @@ package struct HistoryBatch: Sendable {
   package struct Outcome: Sendable {
     package let seed: UInt64
     package let findings: [Finding]
+    /// What no store can avoid.
+    package let unavoidable: [Finding]
     package let trace: String
   }
 
@@ -33,9 +35,13 @@ package struct HistoryBatch: Sendable {
     package var histories = 0
     /// The seeds that show a kind of finding, by its name.
     package var seeds: [String: [UInt64]] = [:]
+    /// The seeds that show what no store can avoid.
+    package var unavoidable: [UInt64] = []
 
     package var description: String {
-      let lines = seeds.sorted { $0.key < $1.key }.map { name, seeds in
+      var named = seeds.sorted { $0.key < $1.key }
+      if !unavoidable.isEmpty { named.append((key: "unavoidable", value: unavoidable)) }
+      let lines = named.map { name, seeds in
         "\(name): \(seeds.count) histories, seeds \(seeds.sorted().prefix(6).map(String.init).joined(separator: " "))"
       }
       return (["\(histories) histories"] + lines).joined(separator: "\n")
@@ -44,6 +50,7 @@ package struct HistoryBatch: Sendable {
     mutating func take(_ outcome: Outcome) {
       histories += 1
       for name in Set(outcome.findings.map(\.name)) { seeds[name, default: []].append(outcome.seed) }
+      if !outcome.unavoidable.isEmpty { unavoidable.append(outcome.seed) }
     }
   }
 
@@ -66,7 +73,8 @@ package struct HistoryBatch: Sendable {
         seed &+= 1
         group.addTask {
           let run = try HistoryRun(plan(next))
-          return Outcome(seed: next, findings: await run.carryOut(), trace: run.trace)
+          let findings = await run.carryOut()
+          return Outcome(seed: next, findings: findings, unavoidable: run.unavoidable, trace: run.trace)
         }
       }
       for _ in 0..<width where isDue() { add(to: &group) }

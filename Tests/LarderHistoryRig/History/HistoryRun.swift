@@ -8,6 +8,8 @@ package final class HistoryRun {
   package let plan: HistoryPlan
   package let model: SharedModel
   package internal(set) var findings: [Finding] = []
+  /// What must not be, but no store can avoid: nothing that it can read shows what happened.
+  package internal(set) var unavoidable: [Finding] = []
   package internal(set) var changes: [Change] = []
   var stores: [StoreHand] = []
   /// The chance of the step that is carried out.
@@ -62,11 +64,12 @@ package final class HistoryRun {
 
   func note(_ line: String) { model.note(line) }
 
-  func find(_ rule: Finding.Rule, item: Int?, _ text: String) {
+  /// - Parameter isKnowable: whether a store can know what happened.
+  func find(_ rule: Finding.Rule, item: Int?, _ text: String, isKnowable: Bool = true) {
     let finding = Finding(rule, item: item, text)
-    guard !findings.contains(finding) else { return }
-    findings.append(finding)
-    note("  !! \(finding)")
+    guard !findings.contains(finding), !unavoidable.contains(finding) else { return }
+    if isKnowable { findings.append(finding) } else { unavoidable.append(finding) }
+    note("  !! \(isKnowable ? "" : "unavoidable: ")\(finding)")
   }
 
   /// Carries out all steps, brings everything to rest, and judges. Ends at the first finding where it is asked to.

@@ -48,7 +48,11 @@ extension ModelService {
         let isRefused = requests.count > 1 && failing.map { $0 % requests.count == place } ?? false
         let response = isRefused ? error(400, "refused by chance") : single(ModelRequest(request), made)
         if response.isError, !kind.answersEach {
-          if kind.rollsBack { self = before }
+          if kind.rollsBack {
+            self = before
+          } else {
+            for place in effects.indices.dropFirst(before.effects.count) { effects[place].isDenied = true }
+          }
           return .single(id: request.id, response)
         }
         if let id = request.id, effects.count > count, let effect = effects.last, effect.kind == .create {

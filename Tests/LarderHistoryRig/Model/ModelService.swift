@@ -102,6 +102,8 @@ package struct ModelService: Sendable {
     package var left: [Name: String] = [:]
     /// Whether the response to the request that it is of did not come back.
     package var isLost = false
+    /// Whether that response says that nothing was done.
+    package var isDenied = false
   }
 
   package static let root = "http://h/s/"

@@ -20,7 +20,8 @@ extension HistoryRun {
     {
       find(
         .rejectedThoughDone, item: itemOfRepetition(change),
-        "\(change.mark) (\(change.operation)) is in the archive as \(entry.reason ?? "") \(entry.status ?? 0)")
+        "\(change.mark) (\(change.operation)) is in the archive as \(entry.reason ?? "") \(entry.status ?? 0)",
+        isKnowable: !areObscured(done, change, before: service.effects.count))
     }
     if entry.reason == "UnknownOutcome", !readsMayFail, isShown(change, done) {
       find(.unclearThoughShown, item: 1, "\(change.mark) (\(change.operation) at \(change.store))")
@@ -169,7 +170,44 @@ extension HistoryRun {
     {
       find(
         .twice, item: itemOfRepetition(change),
-        "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))")
+        "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))",
+        isKnowable: isSeen || kind != .create || !isUnavoidable(all, change, effects))
+    }
+  }
+
+  /// Whether a creation was sent again, each time when nothing that its store could read showed that it was done.
+  private func isUnavoidable(_ repeated: [ModelService.Effect], _ change: Change, _ all: [ModelService.Effect]) -> Bool
+  {
+    repeated.dropFirst().allSatisfy { repetition in
+      areObscured(all.filter { $0.kind == .create && $0.number < repetition.number }, change, before: repetition.number)
+    }
+  }
+
+  /// Whether creations happened although no response says so, and then another client deleted the entities or wrote over
+  /// what was sent, before an effect with a number, and no download between. A service that denies what it did, and stores
+  /// texts in other forms, shows an entity that may as well be another client's.
+  private func areObscured(_ creations: [ModelService.Effect], _ change: Change, before end: Int) -> Bool {
+    creations.allSatisfy { creation in
+      guard creation.kind == .create, creation.isLost || creation.isDenied else { return false }
+      if creation.isDenied, plan.kind.texts != .kept { return true }
+      let names = [creation.entity] + creation.children
+      return model.service.effects[creation.number..<end].contains { later in
+        guard later.actor != creation.actor, names.contains(later.entity), !wasDownloaded(creation, before: later)
+        else {
+          return false
+        }
+        let sent = model.service.entities[later.entity]?.sent
+        return later.kind == .delete
+          || later.overwritten.contains { $1.writer == creation.actor && sent?.contains($0) ?? true }
+      }
+    }
+  }
+
+  /// Whether the store that made an entity has downloaded it before another effect.
+  private func wasDownloaded(_ creation: ModelService.Effect, before later: ModelService.Effect) -> Bool {
+    sightings.contains {
+      $0.store == creation.actor && creation.number < $0.number && $0.number <= later.number
+        && $0.entities[creation.entity] != nil
     }
   }
 
@@ -256,13 +294,19 @@ extension HistoryRun {
     let made = model.service.effects.filter {
       $0.kind == .create && $0.actor == change.store && ($0.mark == change.mark || $0.mark == twin.mark)
     }
-    guard made.count > 2, made[0].mark != made[1].mark, made[1].number == made[0].number + 1,
-      made[0].isLost && made[1].isLost
-    else { return false }
-    return made.indices.dropFirst(2).allSatisfy { place in
-      made[..<place].last { $0.mark == made[place].mark }?.isLost ?? false
-        && made[..<place].count { shows($0.entity, change, at: made[place]) } < 2
-        && !wereSeen(made[..<place].map(\.entity), change, before: made[place])
+    /// The latest creations of the two, if they were carried out together.
+    func isTogether(_ place: Int) -> Bool {
+      let latest = Set(made[..<place].map(\.mark)).compactMap { mark in made[..<place].last { $0.mark == mark } }
+      return latest.count == 2 && latest.allSatisfy(\.isLost) && abs(latest[0].number - latest[1].number) == 1
+    }
+    var areTogether = false
+    return made.indices.allSatisfy { place in
+      let isRepetition = made[..<place].contains { $0.mark == made[place].mark } && effects.contains(made[place])
+      areTogether = areTogether || isTogether(place)
+      return !isRepetition
+        || areTogether && made[..<place].last { $0.mark == made[place].mark }?.isLost ?? false
+          && made[..<place].count { shows($0.entity, change, at: made[place]) } < 2
+          && !wereSeen(made[..<place].map(\.entity), change, before: made[place])
     }
   }
 
