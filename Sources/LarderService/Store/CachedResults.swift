@@ -46,9 +46,8 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
           if let value = try changed(await PageReader(results.store).result(response)) { return value }
         }
       }
-      // The task that reads was cancelled.
       isEnded = true
-      throw ODataServiceError(.cancelled, operation: "read")
+      throw CancellationError()
     }
 
     /// The value of a content; nil if it is the one before.

@@ -21,7 +21,12 @@ public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate var base: any AsyncIteratorProtocol<Value, any Error>
 
-    /// Returns the next result that differs from the previous one; nil at the end.
-    public mutating func next() async throws -> Value? { try await base.next(isolation: #isolation) }
+    /// Returns the next result that differs from the previous one; nil at the end. Throws `CancellationError` if the
+    /// task was cancelled, on both stores.
+    public mutating func next() async throws -> Value? {
+      let value = try await base.next(isolation: #isolation)
+      if value == nil { try Task.checkCancellation() }
+      return value
+    }
   }
 }

@@ -398,4 +398,16 @@ struct TypedStoreTests {
       #expect(try await results.next()?.last?.name == "Summer")
     }
   }
+  @Test("live results of a cancelled task end with an error, as if more were to come", arguments: Kind.allCases)
+  func cancelledLive(kind: Kind) async throws {
+    try await withShop(kind) { shop in
+      let reading = Task {
+        var results = try shop.categories.live().makeAsyncIterator()
+        _ = try await results.next()
+        withUnsafeCurrentTask { $0?.cancel() }
+        while try await results.next() != nil {}
+      }
+      await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+  }
 }
