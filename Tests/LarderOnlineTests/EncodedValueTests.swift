@@ -20,6 +20,8 @@ struct EncodedValueTests {
       <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
       <Schema Namespace="S" Alias="Self" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="E"><Key>\
       <PropertyRef Name="Int32"/></Key>\(properties)<Property Name="Color" Type="S.Color"/>\
+      <Property Name="Second" Type="Edm.DateTimeOffset" Precision="0"/>\
+      <Property Name="Milliseconds" Type="Collection(Edm.DateTimeOffset)" Precision="3"/>\
       <Property Name="Place" Type="S.Place"/><Property Name="Texts" Type="Collection(Edm.String)"/>\
       <NavigationProperty Name="One" Type="S.E"/></EntityType>\
       <ComplexType Name="Town" BaseType="S.Place"><Property Name="Size" Type="Edm.Decimal"/></ComplexType>\
@@ -84,6 +86,11 @@ struct EncodedValueTests {
     Row("String", "a", "\"a\""), Row("String", 5, nil),
     Row("String", URL(string: "http://h/a?b") ?? URL(filePath: "/"), "\"http://h/a?b\""),
     Row("DateTimeOffset", Date(timeIntervalSince1970: -0.5), "\"1969-12-31T23:59:59.5Z\""),
+    Row("Second", Date(timeIntervalSince1970: 1.75), "\"1970-01-01T00:00:01Z\""),
+    Row("Second", Date(timeIntervalSince1970: -0.25), "\"1969-12-31T23:59:59Z\""),
+    Row("Milliseconds", [Date(timeIntervalSince1970: 1.123456)], "[\"1970-01-01T00:00:01.123Z\"]"),
+    // A value that has its digits is not shortened.
+    Row("Second", ODataDateTimeOffset("1970-01-01T00:00:01.75Z"), "\"1970-01-01T00:00:01.75Z\""),
     Row("Date", Date(timeIntervalSince1970: 86400), "\"1970-01-02\""), Row("Date", Date(timeIntervalSince1970: 1), nil),
     Row("Date", "2026-02-29", nil), Row("TimeOfDay", Date(timeIntervalSince1970: 0), nil),
     Row("Duration", Duration.seconds(90), "\"PT1M30S\""), Row("Duration", "PT1M30S", "\"PT1M30S\""),

@@ -28,7 +28,8 @@ struct EntityEncoder: Encoder {
 
   /// Encodes a value in the place of this encoder: a primitive value as the declared type, others by their own code.
   func encode(_ value: some Encodable) throws {
-    if let primitive = EntityEncoder.primitive(value) {
+    if var primitive = EntityEncoder.primitive(value) {
+      if value is Date, let precision = part.precision { primitive = primitive.truncated(toDigits: precision) }
       guard let fitted = part.type.fitted(primitive) else { throw misfit(value) }
       part.form = .value(fitted)
     } else {
@@ -62,7 +63,7 @@ struct EntityEncoder: Encoder {
   /// The encoder of a member of an object. A second value of a member replaces the first.
   func member(_ key: any CodingKey) -> EntityEncoder {
     let name = key.stringValue
-    let member = EncodedPart(part.structure.member(name, model), model)
+    let member = EncodedPart(part.structure.member(name, model), precision: part.structure.precision(of: name), model)
     part.members.removeAll { $0.name == name }
     part.members.append((name, member))
     return EntityEncoder(part: member, codingPath: codingPath + [key], model: model)
@@ -70,7 +71,7 @@ struct EntityEncoder: Encoder {
 
   /// The encoder of one more item of an array.
   func item() -> EntityEncoder {
-    let item = EncodedPart(part.type.item, model)
+    let item = EncodedPart(part.type.item, precision: part.precision, model)
     part.items.append(item)
     return EntityEncoder(
       part: item, codingPath: codingPath + [ItemKey(intValue: part.items.count - 1)], model: model)
@@ -111,9 +112,13 @@ final class EncodedPart {
   /// The items of an array.
   var items: [EncodedPart] = []
   let type: ValueType
+  /// The declared digits of the second's fraction; nil if the service does not say.
+  let precision: Int?
   private let model: EdmModel?
 
-  init(_ type: ValueType, _ model: EdmModel?) { (self.type, self.model) = (type, model) }
+  init(_ type: ValueType, precision: Int? = nil, _ model: EdmModel?) {
+    (self.type, self.precision, self.model) = (type, precision, model)
+  }
 
   /// The type of an object: a derived one if the object names it before its other members.
   var structure: ValueType {
@@ -234,6 +239,11 @@ extension ValueType {
     return type.map { ValueType($0, in: model) } ?? .untyped
   }
 
+  /// The declared precision of a property.
+  fileprivate func precision(of name: String) -> Int? {
+    if case .structure(let structure) = self { structure.property(name)?.facets.precision } else { nil }
+  }
+
   fileprivate var item: ValueType { if case .collection(let item) = self { item } else { .untyped } }
 
   fileprivate func isNavigation(_ name: String) -> Bool {
@@ -267,5 +277,17 @@ extension ValueType {
       default: return nil
       }
     }
+  }
+}
+
+extension ODataValue {
+  /// A timestamp without the digits of the second's fraction that a service does not store (CSDL 4.01 §7.2.3).
+  fileprivate func truncated(toDigits digits: Int) -> ODataValue {
+    guard case .dateTimeOffset(let timestamp) = self, (0..<12).contains(digits) else { return self }
+    let unit = (digits..<12).reduce(UInt64(1)) { unit, _ in unit * 10 }
+    let picosecond = timestamp.time.picosecond
+    return ODataDateTimeOffset(
+      secondsSince1970: timestamp.secondsSince1970, picosecond: picosecond - picosecond % unit
+    ).map { .dateTimeOffset($0) } ?? self
   }
 }

@@ -7,8 +7,8 @@ extension ODataStore {
   ///
   /// A property that is not encoded is left to the service; one that is encoded as nil is null. (Code that the compiler
   /// writes does not encode nil.) Values are converted to the declared types: a text to a decimal or a date, a `Date` to
-  /// a timestamp. Encoded entities and arrays of navigation properties are created with the entity; the key
-  /// `Customer@odata.bind` binds existing ones by their paths.
+  /// a timestamp with the declared digits of the second's fraction. Encoded entities and arrays of navigation properties
+  /// are created with the entity; the key `Customer@odata.bind` binds existing ones by their paths.
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) with the path of a value that does not fit.
   ///
