@@ -1,20 +1,17 @@
 /// The names whose values are secrets.
 ///
 /// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`, `SASToken`. The last one may be a
-/// compound: `authtoken`.
+/// compound: `authtoken`. A number, or a word such as `text`, may follow: `password2`, `secretText`.
 enum SecretNames {
   /// Whether the values of a query option, of an option in a fragment, or of a path parameter are secrets.
   static func isSecretOption(_ name: [UInt8]) -> Bool {
     let words = words(name[...])
-    return optionNames.contains(words.joined()) || isSecret(words)
+    return optionNames.contains(words.joined()) || isSecretMember(words)
       || (words + [words.joined()]).contains { optionWords.contains($0) }
   }
 
   /// Whether the strings of a JSON member are secrets. Among data, a code, a key or a signature is no secret.
-  static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool {
-    let words = words(name)
-    return memberNames.contains(words.joined()) || isSecret(words)
-  }
+  static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool { isSecretMember(words(name)) }
 
   /// Whether a field of a response is a secret, in addition to the fields that are credentials.
   static func isSecretField(_ name: String) -> Bool {
@@ -27,18 +24,17 @@ enum SecretNames {
     ["code", "key", "sid"].contains(words(name[...]).joined())
   }
 
-  private static let optionNames: Set = memberNames.union([
+  private static let optionNames: Set = [
     "code", "authcode", "authorizationcode", "devicecode", "codeverifier", "key", "subscriptionkey",
-    "ocpapimsubscriptionkey", "functionkey", "functionskey", "licensekey", "sessionid", "jsessionid", "phpsessid",
-    "sid",
-    "wresult",
-  ])
+    "ocpapimsubscriptionkey", "functionkey", "functionskey", "licensekey", "sid", "wresult",
+  ]
   private static let optionWords: Set = [
     "password", "passwd", "secret", "token", "signature", "sig", "assertion", "credential", "samlresponse",
     "samlrequest", "samlart",
   ]
   private static let memberNames: Set = [
-    "apikey", "xapikey", "accesskey", "privatekey", "secretkey", "clientassertion",
+    "accountkey", "storageaccountkey", "clientassertion", "authorization", "proxyauthorization", "xauthorization",
+    "sessionid", "jsessionid", "phpsessid",
   ]
   private static let fieldWords: Set = [
     "auth", "authorization", "cookie", "cookie2", "session", "sessionid", "jsessionid", "phpsessid", "contextid",
@@ -47,20 +43,43 @@ enum SecretNames {
   ]
   /// A name whose last word is one of these is a secret everywhere.
   private static let lastWords: Set = ["pwd", "jwt"]
-  /// A name whose last word ends with one of these is a secret everywhere.
-  private static let endings = ["password", "passwd", "passphrase", "secret", "token"]
+  /// A name whose last word ends with one of these, or whose last two words are one of these, is a secret everywhere.
+  private static let endings = [
+    "password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "privatekey", "secretkey",
+  ]
+  /// Words after which a name is what it was before them.
+  private static let valueWords = ["text", "value", "string", "hash"]
   /// Tokens that continue a list are no secrets, and tests need them.
   private static let tokensOfLists: Set = [
-    "skip", "delta", "page", "next", "previous", "prev", "continuation", "sync", "change", "cursor",
-    "concurrency",
+    "skip", "delta", "page", "paging", "pagination", "next", "previous", "prev", "continuation", "resume", "resumption",
+    "sync", "change", "tracking", "cursor", "concurrency",
   ]
 
-  private static func isSecret(_ words: [String]) -> Bool {
-    guard let last = words.last else { return false }
-    return lastWords.contains(last) || endings.contains { last.hasSuffix($0) }
+  private static func isSecretMember(_ words: [String]) -> Bool {
+    let base = withoutEnd(words)
+    return isSecret(words) || memberNames.contains(base.joined())
+      || ["credential", "credentials"].contains { base.last?.hasSuffix($0) ?? false }
   }
 
-  /// The words of a name in lower case, without the words of a list's token.
+  private static func isSecret(_ words: [String]) -> Bool {
+    let base = withoutEnd(words)
+    guard let last = base.last else { return false }
+    let lastTwo = base.suffix(2).joined()
+    return lastWords.contains(last) || endings.contains { last.hasSuffix($0) || lastTwo == $0 }
+  }
+
+  /// Words without a number at the end, and without one of the ``valueWords``.
+  private static func withoutEnd(_ words: [String]) -> [String] {
+    guard let word = words.last else { return words }
+    var rest = word[...]
+    while rest.last?.isNumber ?? false { rest.removeLast() }
+    if let end = valueWords.first(where: { rest.hasSuffix($0) }) { rest.removeLast(end.count) }
+    let before = Array(words.dropLast())
+    if rest.isEmpty { return withoutEnd(before) }
+    return before + [String(rest)]
+  }
+
+  /// The words of a name in lower case; none if it is that of a list's token.
   private static func words(_ name: ArraySlice<UInt8>) -> [String] {
     var words: [[UInt8]] = [[]]
     var capitals = 1
@@ -84,14 +103,15 @@ enum SecretNames {
         capitals = 1
       }
     }
-    return withoutListToken(words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) })
+    let texts = words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+    return isListToken(withoutEnd(texts)) ? [] : texts
   }
 
-  /// Words without the last ones if those are a list's token: `next` and `token`, or `nexttoken`.
-  private static func withoutListToken(_ words: [String]) -> [String] {
-    guard let last = words.last, last.hasSuffix("token") else { return words }
+  /// Whether the last words are a list's token: `next` and `token`, or `nexttoken`.
+  private static func isListToken(_ words: [String]) -> Bool {
+    guard let last = words.last, last.hasSuffix("token") else { return false }
     let prefix = last.dropLast("token".count)
-    if prefix.isEmpty, words.count > 1, tokensOfLists.contains(words[words.count - 2]) { return words.dropLast(2) }
-    return tokensOfLists.contains { prefix.hasSuffix($0) } ? words.dropLast() : words
+    if prefix.isEmpty { return words.count > 1 && tokensOfLists.contains(words[words.count - 2]) }
+    return tokensOfLists.contains { prefix.hasSuffix($0) }
   }
 }

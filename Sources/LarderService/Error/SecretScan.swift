@@ -56,7 +56,7 @@ struct SecretScan {
   /// The first option of form content, such as `access_token=a&b=c`.
   private mutating func replaceFirstOption() {
     isPath = false
-    if let value = secretOption(at: 0), !value.isEmpty { replace(value, by: Array("***".utf8)) }
+    hide(secretOption(at: 0))
     isPath = true
   }
 
@@ -68,11 +68,9 @@ struct SecretScan {
     case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"), UInt8(ascii: ";"):
       if unit.byte == UInt8(ascii: "?"), index == start { looksLikeURL = true }
       if unit.byte != UInt8(ascii: ";") { isPath = false }
-      if let value = secretOption(at: end), !value.isEmpty { replace(value, by: Array("***".utf8)) }
+      hide(secretOption(at: end))
     case UInt8(ascii: "("), UInt8(ascii: ","):
-      if isPath, let value = secretOption(at: end, isArgument: true), !value.isEmpty {
-        replace(value, by: Array("***".utf8))
-      }
+      if isPath { hide(secretOption(at: end, isArgument: true)) }
     case UInt8(ascii: ":"):
       if let user = userInformation(at: end, isEncoded: unit.isPercent) { replace(user, by: []) }
     case UInt8(ascii: "/"):
@@ -83,12 +81,10 @@ struct SecretScan {
       looksLikeURL = true
       isQuoted.toggle()
     case UInt8(ascii: "\""):
-      if let value = secretString(at: end, opening: QuotationMark(bytes[index..<end])), !value.isEmpty {
-        replace(value, by: Array("***".utf8))
-      }
+      hide(secretString(at: end, opening: QuotationMark(bytes[index..<end])))
       begin(at: end, looksLikeURL: true)
     case UInt8(ascii: "<"):
-      if let value = secretElement(at: end) { replace(value, by: Array("***".utf8)) }
+      hide(secretElement(at: end))
       begin(at: max(index, end), looksLikeURL: true)
     case UInt8(ascii: ">"): begin(at: end, looksLikeURL: true)
     case 0...0x20: begin(at: end, looksLikeURL: false)
@@ -99,6 +95,17 @@ struct SecretScan {
   private mutating func begin(at start: Int, looksLikeURL: Bool) {
     (self.start, self.looksLikeURL, isPath, isQuoted) = (start, looksLikeURL, true, false)
     if !aliases.isEmpty { aliases = [] }
+  }
+
+  /// Replaces a secret. An empty one, and a word that says whether there is one, stay.
+  private mutating func hide(_ secret: Range<Int>?) {
+    guard let secret, !secret.isEmpty, !SecretScan.isHarmless(bytes[secret]) else { return }
+    replace(secret, by: Array("***".utf8))
+  }
+
+  private static func isHarmless(_ value: ArraySlice<UInt8>) -> Bool {
+    value.count <= 5
+      && ["true", "false", "yes", "no", "null"].contains(String(decoding: value, as: UTF8.self).lowercased())
   }
 
   private mutating func replace(_ range: Range<Int>, by replacement: [UInt8]) {

@@ -30,7 +30,8 @@ public struct RecordedExchange: Sendable, Hashable {
   /// - the strings of JSON members and the texts of XML elements with a secret name (`access_token`, `clientSecret`,
   ///   `password` and others).
   ///
-  /// Attributes of XML and personal data stay.
+  /// The values `true`, `false`, `yes`, `no` and `null`, tokens that continue a list, such as `nextToken`, attributes of
+  /// XML, and personal data stay.
   public init(
     method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
     credentialFields: CredentialFields = CredentialFields()

@@ -92,6 +92,8 @@ struct RecordedExchangeTests {
       #"{"token":""#, "h/P?code='A1'&key=%27B%27 h/P?sid='it''s'", "<a href='h?token='>it's</a>",
       #"{"a":"['http://host','bob@x.de']"}"#, "<a href='http://h'title='a@b'>",
       "<p>&quot;http://h&quot;,&quot;a@b&quot;</p>",
+      #"{"hasPassword":"Yes","password":"true","a":{"token":"NULL"}}"#, "<HasPassword>false</HasPassword>",
+      "h/a?token=no&b=1#token=true", "password=null&b=1", "h/F(hasPassword=true,password=null)",
     ])
   func harmless(_ text: String) {
     #expect(
@@ -105,7 +107,9 @@ struct RecordedExchangeTests {
       "X-Amz-Signature", "X-Amz-Security-Token", "id_token", "sas_token", "jwt", "toKen[]", "clientSecret",
       "SAMLResponse",
       "client_assertion", "pwd", "sessionid", "X-Api-Key", "subscription-key", "code_verifier", "refreshToken",
-      "SASToken", "clientsecret", "authtoken", "userpassword", "sessiontoken",
+      "SASToken", "clientsecret", "authtoken", "userpassword", "sessiontoken", "credentials", "accountKey",
+      "authorization",
+      "password2", "token_1", "sharedAccessKey",
     ])
   func options(_ name: String) {
     let url = "https://h/a?x=1&\(name)=S&y=1"
@@ -119,7 +123,9 @@ struct RecordedExchangeTests {
     arguments: [
       "access_token", "idToken", "clientSecret", "client_secret", "PASSWORD", "apiKey", "sessionToken", "jwt",
       "APIToken", "DBPassword",
-      "authtoken", "userpassword", "PASSWORDToken",
+      "authtoken", "userpassword", "PASSWORDToken", "secretText", "secrettext", "SecretAccessKey", "accountKey",
+      "sharedAccessKey", "authorization", "credential", "clientCredentials", "password2", "api_key_1", "SessionId",
+      "SecretString", "passwordHash",
     ])
   func members(_ name: String) {
     let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(#"{"a":1,"\#(name)":"S"}"#.utf8))
@@ -132,6 +138,9 @@ struct RecordedExchangeTests {
       "h/a?page_token=1&nextToken=2&$deltatoken=3&continuation-token=4", #"{"nextToken":"1","token_type":"bearer"}"#,
       #"{"passwordPolicy":"x","secretary":"Ada","sig":"s"}"#, #"{"ConcurrencyToken":"1","nextPageToken":"2"}"#,
       "h/a?nexttoken=1&concurrencytoken=2&NEXTToken=3", #"{"SYNCToken":"1","tokens":"2","OAuthTokens":"3"}"#,
+      "h/a?paginationToken=1&trackingtoken=2&resumeToken=3&skiptoken=4&deltatoken=5&nextToken2=6&key1=7",
+      #"{"paginationToken":"1","trackingtoken":"2","resumeToken":"3","nextTokenValue":"4"}"#,
+      #"{"text":"1","hash":"2","accessKeyId":"3","sharedAccessKeyName":"4"}"#,
     ])
   func tokensOfLists(_ text: String) {
     let body = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8)).body
@@ -148,14 +157,14 @@ struct RecordedExchangeTests {
         "X-Session-Id": "S", "sap-contextid": "S", "mysapsso2": "S", "X-Amz-Security-Token": "S", "X-Auth-User": "S",
         "X-AuthToken": "S", "JSessionID": "S",
         "Content-Location": "/s/Login?token='S'", "Cookie": "S", "ETag": "1", "Link": "<https://h/a?token=S>; rel=next",
-        "Author": "Ada",
+        "Author": "Ada", "Access-Control-Allow-Credentials": "true",
       ])
     #expect(exchange.url == "//h/a?x=https://h/")
     #expect(
       exchange.fields == [
         "Location": "https://h/#access_token=***", "WWW-Authenticate": "Negotiate ***, Basic realm=\"a\"",
         "Content-Location": "/s/Login?token=***", "ETag": "1",
-        "Link": "<https://h/a?token=***>; rel=next", "Author": "Ada",
+        "Link": "<https://h/a?token=***>; rel=next", "Author": "Ada", "Access-Control-Allow-Credentials": "true",
       ])
   }
 
