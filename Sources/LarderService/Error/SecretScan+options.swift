@@ -3,26 +3,12 @@ extension SecretScan {
   ///
   /// - Parameter isArgument: whether it is an argument of a function in a path, or a key of an entity: data.
   mutating func secretOption(at start: Int, isArgument: Bool = false) -> Range<Int>? {
-    guard looksLikeURL else { return nil }
-    name.removeAll(keepingCapacity: true)
-    var position = start
-    var isEncoded: Bool?
-    while position < bytes.count, name.count <= SecretScan.nameLimit, isEncoded == nil {
-      let unit = unit(at: position)
-      position += unit.length
-      if unit.byte == UInt8(ascii: "=") {
-        isEncoded = unit.isPercent
-      } else if SecretScan.isOfName(unit.byte) || (unit.byte == UInt8(ascii: "@") && name.isEmpty && !isArgument) {
-        name.append(unit.byte)
-      } else {
-        return nil
-      }
-    }
+    guard looksLikeURL, let (begin, isEncoded) = optionValue(at: start, isArgument: isArgument) else { return nil }
     let isAlias = aliases.contains(name)
-    guard let isEncoded,
-      isAlias || (isArgument ? SecretNames.isSecretMember(name[...]) : SecretNames.isSecretOption(name))
-    else { return nil }
-    let begin = position
+    guard isAlias || (isArgument ? SecretNames.isSecretMember(name[...]) : SecretNames.isSecretOption(name)) else {
+      return nil
+    }
+    var position = begin
     let literalEnd = self.literalEnd(at: position)
     if let literalEnd { position = literalEnd }
     while position < bytes.count {
@@ -35,12 +21,45 @@ extension SecretScan {
     return position == literalEnd && !isAlias && SecretNames.isHarmlessAsLiteral(name) ? nil : begin..<position
   }
 
+  /// Where the value of the option at a position begins, and whether its equals sign is percent-encoded. White space can
+  /// surround the name and the sign; as it is, it ends a URL in other text, except among arguments.
+  private mutating func optionValue(at start: Int, isArgument: Bool) -> (begin: Int, isEncoded: Bool)? {
+    name.removeAll(keepingCapacity: true)
+    var position = start
+    func skipSpaces() {
+      while position < bytes.count {
+        let unit = unit(at: position)
+        guard unit.byte <= 0x20, isArgument || isURL || unit.isPercent else { return }
+        position += unit.length
+      }
+    }
+    skipSpaces()
+    while position < bytes.count, name.count <= SecretScan.nameLimit {
+      let unit = unit(at: position)
+      guard SecretScan.isOfName(unit.byte) || (unit.byte == UInt8(ascii: "@") && name.isEmpty && !isArgument) else {
+        break
+      }
+      name.append(unit.byte)
+      position += unit.length
+    }
+    skipSpaces()
+    guard position < bytes.count else { return nil }
+    let sign = unit(at: position)
+    guard sign.byte == UInt8(ascii: "=") else { return nil }
+    position += sign.length
+    skipSpaces()
+    // White space among arguments does not end the URL.
+    if isArgument { index = position }
+    return (position, sign.isPercent)
+  }
+
   /// The parameter alias that is the value of an argument, as in `Login(password=@p)?@p='…'`.
   private func alias(in range: Range<Int>) -> [UInt8]? {
     var alias: [UInt8] = []
     var position = range.lowerBound
     while position < range.upperBound, alias.count <= SecretScan.nameLimit {
       let unit = unit(at: position)
+      if unit.byte <= 0x20 { break }
       guard alias.isEmpty ? unit.byte == UInt8(ascii: "@") : SecretScan.isOfName(unit.byte) else { return nil }
       alias.append(unit.byte)
       position += unit.length

@@ -19,7 +19,7 @@ struct SecretScan {
   private var result: [UInt8] = []
   /// Where the bytes begin that the result does not have yet.
   private var copied = 0
-  private var index = 0
+  var index = 0
   private var start = 0
   var looksLikeURL = true
   var isPath = true

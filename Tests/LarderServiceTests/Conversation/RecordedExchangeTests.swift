@@ -187,7 +187,7 @@ struct RecordedExchangeTests {
       "&key='", "&key='''", "&key=''", "?code='a'", "(token='", ",token=,", "<password>", "<password ",
       "<a:password>x</",
       "<password><![CDATA[", "<password><!--", "<password>x<!--<password>-->", "<password>]]", "&token=&#39;",
-      "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#,
+      "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#, "(a ", "( ", ",%20", "&a%20",
     ])
   func speed(_ pattern: String) {
     func time(_ count: Int) -> Duration {
@@ -234,7 +234,13 @@ struct RecordedExchangeTests {
       ("h/s/Login(password=%40code)?%40code='S'", "h/s/Login(password=***)?%40code=***"),
       ("h/s/Login(a=@b)?@password='S'&@b='c'", "h/s/Login(a=@b)?@password=***&@b='c'"),
       ("h/s/P(code=@p)?@p='a'&@code='b'", nil), ("h/s/P(code='a',key=1,Sig='b')", nil),
-      ("h/s/P?$filter=F(secret='a')", nil),
+      ("h/s/P?$filter=F(secret='a')", nil), ("h/s/Login( password = 'S')", "h/s/Login( password = ***)"),
+      ("h/s/Login(user='b', password='S')", "h/s/Login(user='b', password=***)"),
+      ("h/s/Login(id = 1, password = 'S')?a", "h/s/Login(id = 1, password = ***)?a"),
+      ("h/s/Login(%20password%20=%20'S',%20a=1)", "h/s/Login(%20password%20=%20***,%20a=1)"),
+      ("h/s/Login(a=1,%09token%20=%20@p%20)?%20@p%20='S'", "h/s/Login(a=1,%09token%20=%20***)?%20@p%20=***"),
+      ("h/s/Login(token = @p)?@p='S'", "h/s/Login(token = ***)?@p=***"),
+      ("h/s/a?%20password%20=%20'S&S'&b=1", "h/s/a?%20password%20=%20***&b=1"), ("h/s/P( code = 'a' , key = 1)", nil),
     ])
   func functionArguments(_ url: String, _ expected: String?) {
     let exchange = RecordedExchange(url: url, status: 200, body: Array(#"{"n":"\#(url)"}"#.utf8))
