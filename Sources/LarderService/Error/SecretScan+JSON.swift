@@ -8,7 +8,13 @@ extension SecretScan {
       position += 1
     }
     let name = start..<position
-    func skipSpaces() { while position < bytes.count, bytes[position] <= 0x20 { position += 1 } }
+    func skipSpaces() {
+      while position < bytes.count {
+        let unit = unit(at: position)
+        guard unit.byte <= 0x20, !unit.isPercent else { return }
+        position += unit.length
+      }
+    }
     func skip(_ byte: UInt8) -> Bool {
       guard position < bytes.count else { return false }
       let unit = unit(at: position)

@@ -72,6 +72,12 @@ struct RecordedExchangeTests {
         #"{"a":"{\u0022password\u0022:\u0022***\u0022,\u0022b\u0022:1}"}"#
       ),
       (#"{"a":"{\"password\":\"S\\\"S\",\"b\":1}"}"#, #"{"a":"{\"password\":\"***\",\"b\":1}"}"#),
+      (#"{"a":"{\n  \"password\":\n \"S\"}"}"#, #"{"a":"{\n  \"password\":\n \"***\"}"}"#),
+      (#"{"a":"{\"token\"\t:\r\n\t\"S\\\"S\",\n\"b\":1}"}"#, #"{"a":"{\"token\"\t:\r\n\t\"***\",\n\"b\":1}"}"#),
+      (
+        #"{"a":"{\"b\":\"{\\n\\\"token\\\" :\\n\\\"S\\\"}\"}"}"#,
+        #"{"a":"{\"b\":\"{\\n\\\"token\\\" :\\n\\\"***\\\"}\"}"}"#
+      ),
     ])
   func content(_ text: String, _ expected: String) {
     let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8))
@@ -187,7 +193,7 @@ struct RecordedExchangeTests {
       "&key='", "&key='''", "&key=''", "?code='a'", "(token='", ",token=,", "<password>", "<password ",
       "<a:password>x</",
       "<password><![CDATA[", "<password><!--", "<password>x<!--<password>-->", "<password>]]", "&token=&#39;",
-      "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#, "(a ", "( ", ",%20", "&a%20",
+      "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#, "(a ", "( ", ",%20", "&a%20", #"\"a\"\n"#,
     ])
   func speed(_ pattern: String) {
     func time(_ count: Int) -> Duration {
