@@ -72,10 +72,16 @@ struct SecretScan {
     case UInt8(ascii: "("), UInt8(ascii: ","):
       if isPath { hide(secretOption(at: end, isArgument: true)) }
     case UInt8(ascii: ":"):
-      if let user = userInformation(at: end, isEncoded: unit.isPercent) { replace(user, by: []) }
+      if endsScheme(before: index),
+        let user = userInformation(at: end, hasScheme: true, isEncoded: unit.isPercent)
+      {
+        replace(user, by: [])
+      }
     case UInt8(ascii: "/"):
       looksLikeURL = true
-      if index == start, let user = userInformation(at: index, isEncoded: unit.isPercent) { replace(user, by: []) }
+      if index == start, let user = userInformation(at: index, hasScheme: false, isEncoded: unit.isPercent) {
+        replace(user, by: [])
+      }
     case _ where isURL || unit.isPercent: break
     case UInt8(ascii: "'"):
       looksLikeURL = true
