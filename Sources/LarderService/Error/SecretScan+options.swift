@@ -23,7 +23,7 @@ extension SecretScan {
 
   /// Where the value of the option at a position begins, and whether its equals sign is percent-encoded. White space can
   /// surround the name and the sign; as it is, it ends a URL in other text, except among arguments.
-  private mutating func optionValue(at start: Int, isArgument: Bool) -> (begin: Int, isEncoded: Bool)? {
+  mutating func optionValue(at start: Int, isArgument: Bool = false) -> (begin: Int, isEncoded: Bool)? {
     name.removeAll(keepingCapacity: true)
     var position = start
     func skipSpaces() {
@@ -110,7 +110,8 @@ extension SecretScan {
     guard isEncoded || !isPercent else { return false }
     switch byte {
     case UInt8(ascii: "&"): return true
-    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ";"): return isPath
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return isPath && !isList
+    case UInt8(ascii: ";"): return isPath
     case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): return !isURL
     case UInt8(ascii: "'"): return isQuoted
     default: return false

@@ -5,8 +5,9 @@
 /// Secrets are the values of options with a secret name, the strings of JSON members and the texts of XML elements with
 /// a secret name, and the user information of URLs, which is removed. An option follows `?`, `&`, `#` or `;`, and in a
 /// path `(` or `,`, as they are or as an escape of JSON, HTML or a URL, or begins the content, as in a form. Its value
-/// ends at white space, `"`, `<`, `>` or `&`; before the query also at `/`, `?`, `#` or `;`; and at `'` if one has
-/// begun the text. If the value begins with a literal of OData in `'`, it ends after the literal.
+/// ends at white space, `"`, `<`, `>` or `&`; before the query also at `;`, and, if the text does not begin with a name
+/// and `=` as a connection string does, at `/`, `?` or `#`; and at `'` if one has begun the text. If the value begins
+/// with a literal of OData in `'`, it ends after the literal.
 ///
 /// Text between white space is a URL, in which options are replaced, if a slash or a quotation mark precedes the
 /// option, or if the text begins with `?`, or if it begins the content, a string or an element. `Is 1?code=2` is none.
@@ -23,6 +24,8 @@ struct SecretScan {
   private var start = 0
   var looksLikeURL = true
   var isPath = true
+  /// The text begins with a name and `=`, as a connection string does.
+  var isList = false
   /// A `'` has begun a string, and none has ended it.
   var isQuoted = false
   var name: [UInt8] = []
@@ -55,6 +58,7 @@ struct SecretScan {
 
   /// The first option of form content, such as `access_token=a&b=c`.
   private mutating func replaceFirstOption() {
+    isList = optionValue(at: 0) != nil
     isPath = false
     hide(secretOption(at: 0))
     isPath = true
@@ -100,6 +104,7 @@ struct SecretScan {
 
   private mutating func begin(at start: Int, looksLikeURL: Bool) {
     (self.start, self.looksLikeURL, isPath, isQuoted) = (start, looksLikeURL, true, false)
+    isList = looksLikeURL && optionValue(at: start) != nil
     if !aliases.isEmpty { aliases = [] }
   }
 

@@ -78,6 +78,9 @@ struct RecordedExchangeTests {
         #"{"a":"{\"b\":\"{\\n\\\"token\\\" :\\n\\\"S\\\"}\"}"}"#,
         #"{"a":"{\"b\":\"{\\n\\\"token\\\" :\\n\\\"***\\\"}\"}"}"#
       ),
+      ("AccountName=x;AccountKey=S/S+S==;Suffix=y/z", "AccountName=x;AccountKey=***;Suffix=y/z"),
+      ("Endpoint=sb://h/;SharedAccessKey=S/S=;a=b", "Endpoint=sb://h/;SharedAccessKey=***;a=b"),
+      ("Server=h,1433;Password=S/S?S;Encrypt=1", "Server=h,1433;Password=***;Encrypt=1"),
     ])
   func content(_ text: String, _ expected: String) {
     let exchange = RecordedExchange(url: "https://h/", status: 200, body: Array(text.utf8))
