@@ -200,6 +200,24 @@ struct ModelChangeTests {
     #expect(try changes(schema(""), schema(b)) == ["changed Z: entity type, now entity type derived from B"])
   }
 
+  @Test("an entity type that becomes a complex type, or the reverse, is breaking, with a base type too")
+  func kindsOfTypes() throws {
+    let entity = "<EntityType Name=\"A\"/><ComplexType Name=\"B\"/><EntityType Name=\"Z\"/>"
+    let complex = "<EntityType Name=\"A\"/><ComplexType Name=\"B\"/><ComplexType Name=\"Z\"/>"
+    func derived(_ schema: String, _ base: String) -> String {
+      schema.replacing("Name=\"Z\"", with: "Name=\"Z\" BaseType=\"Shop.\(base)\"")
+    }
+    #expect(try changes(entity, complex).contains("changed Z: entity type, now complex type (breaking)"))
+    #expect(
+      try changes(entity, derived(complex, "B")).contains(
+        "changed Z: entity type, now complex type derived from B (breaking)"))
+    #expect(
+      try changes(complex, derived(entity, "A")).contains(
+        "changed Z: complex type, now entity type derived from A (breaking)"))
+    #expect(
+      try changes(complex, derived(complex, "B")).contains("changed Z: complex type, now complex type derived from B"))
+  }
+
   @Test("a property that can only be assigned now is no breaking change, one that cannot be any more is")
   func assignable() throws {
     func schema(_ annotation: String) -> String {

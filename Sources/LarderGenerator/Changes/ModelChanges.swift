@@ -55,7 +55,7 @@ private struct Declaration {
     /// An initializer. A call that gives fewer arguments gives them in the same order.
     case initializer([Parameter])
     /// A type and its base type.
-    case structure(base: String?)
+    case structure(isEntity: Bool, base: String?)
     /// What a type conforms to.
     case conformances(Set<String>)
   }
@@ -85,7 +85,7 @@ private struct Declaration {
     case (.initializer(let before), .initializer(let after)):
       // Added and removed properties are changes themselves.
       return breaksCalls(before, after) ? .breaking : nil
-    case (.structure(nil), .structure(_?)): return .harmless
+    case (.structure(let before, nil), .structure(let after, _?)): return before == after ? .harmless : .breaking
     case (.conformances(let before), .conformances(let after)):
       return before.isSubset(of: after) ? .harmless : .breaking
     case (.property(isAssignable: false), .property(isAssignable: true)):
@@ -144,7 +144,9 @@ private struct Declarations {
 
   private mutating func add(_ type: StructurePlan) {
     let base = type.base.map { " derived from \($0)" } ?? ""
-    add(type.name, (type.isEntity ? "entity type" : "complex type") + base, .structure(base: type.base))
+    add(
+      type.name, (type.isEntity ? "entity type" : "complex type") + base,
+      .structure(isEntity: type.isEntity, base: type.base))
     let conformances = type.conformances
     add(
       "\(type.name) conformances", conformances.joined(separator: ", "), in: type.name,
