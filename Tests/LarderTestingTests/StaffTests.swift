@@ -30,8 +30,10 @@ enum Staff {
     </EntityType><TypeDefinition Name="Size" UnderlyingType="Edm.Decimal" Precision="3" Scale="variable"/>
     <EnumType Name="Mood"><Member Name="Calm" Value="1"/><Member Name="Busy" Value="2"/></EnumType>
     <EnumType Name="Right" IsFlags="true"><Member Name="Read" Value="1"/><Member Name="Write" Value="2"/></EnumType>
+    <EnumType Name="Level" UnderlyingType="Edm.SByte"><Member Name="Low" Value="-1"/><Member Name="High" Value="1"/></EnumType>
     <EntityType Name="Pass"><Key><PropertyRef Name="Rights"/></Key>
-    <Property Name="Rights" Type="S.Right" Nullable="false"/><Property Name="Mood" Type="S.Mood"/></EntityType>
+    <Property Name="Rights" Type="S.Right" Nullable="false"/><Property Name="Mood" Type="S.Mood"/>
+    <Property Name="Level" Type="S.Level"/></EntityType>
     <EntityType Name="Box" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
     <EntityContainer Name="C">
@@ -134,16 +136,18 @@ struct StaffTests {
       ("Mood", "1,1", nil), ("Mood", "Sad", nil), ("Mood", ",Calm", nil), ("Rights", "Write", "Write"),
       ("Rights", "Write,Read", "Read,Write"), ("Rights", "3", "Read,Write"), ("Rights", "1,Write", "Read,Write"),
       ("Rights", "0", "0"), ("Rights", "", nil), ("Rights", "Read,", nil), ("Rights", "Read,,Write", nil),
-      ("Rights", "Read,Delete", nil),
+      ("Rights", "Read,Delete", nil), ("Rights", "4", "4"), ("Rights", "-1", nil), ("Rights", "Read,-1", nil),
+      ("Rights", "2147483647", "2147483647"), ("Rights", "2147483648", nil), ("Mood", "-1", nil),
+      ("Level", "-1", "Low"), ("Level", "-2", nil), ("Level", "255", nil),
     ])
   func enumerations(_ property: String, _ text: String, _ value: String?) async throws {
     let service = try Staff.service()
-    let body = property == "Mood" ? #"{"Rights":"Read","Mood":"\#(text)"}"# : #"{"Rights":"\#(text)"}"#
+    let body = property == "Rights" ? #"{"Rights":"\#(text)"}"# : #"{"Rights":"Read","\#(property)":"\#(text)"}"#
     let answer = try await service.ask(.post, "Passes", body)
     #expect(answer.status == (value == nil ? 400 : 201), "\(answer.text)")
     guard let value else { return #expect(answer.message.contains("'\(property)'")) }
     #expect(answer.node[property]?.string == value)
-    let rights = property == "Mood" ? "Read" : text
+    let rights = property == "Rights" ? text : "Read"
     #expect(try await service.get("Passes(S.Right'\(rights)')").node[property]?.string == value)
     #expect(try await service.ask(.post, "Passes", #"{"Rights":"\#(rights)"}"#).status == 409)
   }

@@ -246,14 +246,16 @@ struct TestModel: Sendable {
   }
 
   /// The names of the members of a value that has members by name or value (ABNF `enumValue`), so that equal values have
-  /// equal texts. Nil if it is no value of the type; a value with flags that have no names stays a number.
+  /// equal texts. Nil if it is no value of the type; a value with flags that have no names stays a number. Flags are not
+  /// negative (CSDL 4.01 §10.3).
   private static func members(_ text: String, of type: EdmEnumType) -> String? {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     let values = parts.compactMap { type.member($0)?.value ?? Int64($0) }
     guard values.count == parts.count, parts.count == 1 || type.isFlags else { return nil }
     let value = values.reduce(0, |)
-    let names = ODataDeclaredEnum(type).members(of: value)
-    return names?.joined(separator: ",") ?? (type.isFlags ? "\(value)" : nil)
+    if let names = ODataDeclaredEnum(type).members(of: value) { return names.joined(separator: ",") }
+    let fits = (try? ODataValue(json: .number("\(value)"), type: type.underlyingType, dialect: .v4)) != nil
+    return type.isFlags && value >= 0 && fits ? "\(value)" : nil
   }
 
   /// A value of a primitive property or an enumeration. Throws 400 for one of another type.
