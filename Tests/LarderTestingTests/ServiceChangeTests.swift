@@ -277,6 +277,26 @@ struct ServiceChangeTests {
     #expect(service["Orders(6)"]?["Note"] == "r")
   }
 
+  @Test("A part of a batch whose URL is none gets 400; the other parts are carried out", arguments: [true, false])
+  func badURL(_ isGroup: Bool) async throws {
+    let service = try Shop.service()
+    func patch(_ id: String, _ path: String, _ more: String = "") -> String {
+      #"{"id":"\#(id)","method":"patch","url":"\#(path)","headers":{"content-type":"application/json"},"body":{"Note":"\#(id)"}\#(more)}"#
+    }
+    let group = isGroup ? #","atomicityGroup":"g""# : ""
+    let requests = [
+      patch("a", "Orders(1)"), patch("b", "Orders(2)", group), patch("c", "http://[/Orders(2)", group),
+      patch("d", "Orders(1)"),
+    ]
+    let answer = try await service.ask(
+      .post, "$batch", #"{"requests":[\#(requests.joined(separator: ","))]}"#, ["Prefer": "continue-on-error"])
+    #expect(answer.status == 200, "\(answer.text)")
+    let responses = answer.node["responses"]?.items ?? []
+    #expect(responses.map { $0["status"]?.text ?? "" } == ["204", isGroup ? "424" : "204", "400", "204"])
+    #expect(responses.dropFirst(2).first?["body"]?["error"]?["message"]?.string?.contains("is not a URL") == true)
+    #expect(service["Orders(1)"]?["Note"] == "d" && service["Orders(2)"]?["Note"] == (isGroup ? "milk" : "b"))
+  }
+
   @Test("Each request of a failed group has its response, and a request that depends on the group fails")
   func failedGroup() async throws {
     let service = try Shop.service()
