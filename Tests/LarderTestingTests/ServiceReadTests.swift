@@ -54,7 +54,7 @@ struct ServiceReadTests {
     "What does not exist or fit the model is refused, with a message",
     arguments: [
       ("Orders(9)", 404), ("Nothing", 404), ("Orders?$filter=Nothing eq 1", 400), ("Orders?$filter=", 400),
-      ("Orders('a')", 400), ("Orders?$skiptoken=99", 410), ("Orders?$deltatoken=99", 410),
+      ("Orders('a')", 400), ("Orders?$levels=2", 400), ("Orders?$skiptoken=99", 410), ("Orders?$deltatoken=99", 410),
     ])
   func refusals(_ path: String, _ status: Int) async throws {
     let answer = try await Shop.service().get(path)
