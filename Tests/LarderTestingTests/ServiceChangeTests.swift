@@ -185,6 +185,42 @@ struct ServiceChangeTests {
     #expect(try await service.get("Orders(2)/Parts").texts("Pos").isEmpty)
   }
 
+  @Test("A type cast on a containment property says which type a new entity has")
+  func containedDerivedTypes() async throws {
+    let service = try Shop.service()
+    let gear = try await service.ask(.post, "Orders(2)/Parts/Shop.Gear", #"{"Pos":3,"Teeth":8}"#)
+    #expect(gear.status == 201 && gear.node["@odata.type"]?.string == "#Shop.Gear", "\(gear.text)")
+    #expect(try await service.get("Orders(2)/Parts/Shop.Gear").texts("Teeth") == ["8"])
+    #expect(try await service.ask(.patch, "Orders(2)/Parts(3)/Shop.Gear", #"{"Teeth":9}"#).status == 204)
+    #expect(try await service.ask(.patch, "Orders(2)/Parts/Shop.Gear(1)", "{}").status == 404)
+    for method in [HTTPMethod.put, .patch] {
+      let path = "Orders(\(method == .put ? 1 : 2))/Case"
+      let other = try await service.ask(method, "\(path)/Shop.Gear", ##"{"@odata.type":"#Shop.Part","Pos":1}"##)
+      #expect(other.status == 400, "\(other.text)")
+      #expect(try await service.get("\(path)").status == 204)
+      let created = try await service.ask(method, "\(path)/Shop.Gear", #"{"Pos":1,"Teeth":5}"#)
+      #expect(created.status == 201 && created.node["@odata.type"]?.string == "#Shop.Gear", "\(created.text)")
+      #expect(try await service.get("\(path)/Shop.Gear").node["Teeth"] == .number("5"))
+    }
+  }
+
+  @Test("The URL of an entity that a derived type contains has the type")
+  func containedInDerivedType() async throws {
+    let service = try Shop.service()
+    try service.insert("Orders", ["@odata.type": "#Shop.Rush", "ID": 8])
+    let stop = try await service.ask(.post, "Orders(8)/Shop.Rush/Stops", #"{"Pos":1}"#)
+    #expect(stop.status == 201, "\(stop.text)")
+    let location = try #require(stop.fields[.location])
+    #expect(location == "https://service.test/Orders(8)/Shop.Rush/Stops(1)")
+    #expect(stop.node["@odata.context"]?.string == "https://service.test/$metadata#Orders(8)/Shop.Rush/Stops/$entity")
+    let screw = try await service.ask(.post, "Orders(8)/Shop.Rush/Stops(1)/Screws", #"{"No":4}"#)
+    #expect(screw.fields[.location] == location + "/Screws(4)", "\(screw.text)")
+    #expect(try await service.get("Orders(8)/Shop.Rush/Stops(1)").node["Pos"] == .number("1"))
+    #expect(service["Orders(8)/Shop.Rush/Stops(1)"]?["Pos"] == 1)
+    #expect(try await service.ask(.delete, "Orders(8)/Shop.Rush/Stops(1)").status == 204)
+    #expect(try await service.get("Orders(8)/Shop.Rush/Stops").texts("Pos").isEmpty)
+  }
+
   @Test(
     "What the service does not support gets 501 and is named; a route for it helps",
     arguments: [

@@ -19,7 +19,8 @@ enum Shop {
     <NavigationProperty Name="Items" Type="Collection(Shop.Item)" Partner="Order"><OnDelete Action="Cascade"/></NavigationProperty>
     <NavigationProperty Name="Parts" Type="Collection(Shop.Part)" ContainsTarget="true"/>
     <NavigationProperty Name="Tags" Type="Collection(Shop.Tag)" Partner="Orders"/>
-    <NavigationProperty Name="Main" Type="Shop.Tag"/></EntityType>
+    <NavigationProperty Name="Main" Type="Shop.Tag"/>
+    <NavigationProperty Name="Case" Type="Shop.Part" ContainsTarget="true"/></EntityType>
     <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Text" Type="Edm.String"/>
     <Property Name="Order_ID" Type="Edm.Int32"/>
@@ -28,10 +29,12 @@ enum Shop {
     <EntityType Name="Part"><Key><PropertyRef Name="Pos"/></Key>
     <Property Name="Pos" Type="Edm.Int32" Nullable="false"/><Property Name="Text" Type="Edm.String"/>
     <NavigationProperty Name="Screws" Type="Collection(Shop.Screw)" ContainsTarget="true"/></EntityType>
+    <EntityType Name="Gear" BaseType="Shop.Part"><Property Name="Teeth" Type="Edm.Int32"/></EntityType>
     <EntityType Name="Screw"><Key><PropertyRef Name="No"/></Key>
     <Property Name="No" Type="Edm.Int32" Nullable="false"/></EntityType>
     <EntityType Name="Rush" BaseType="Shop.Order"><Property Name="Hours" Type="Edm.Int32"/>
-    <NavigationProperty Name="Helper" Type="Shop.Tag"/></EntityType>
+    <NavigationProperty Name="Helper" Type="Shop.Tag"/>
+    <NavigationProperty Name="Stops" Type="Collection(Shop.Part)" ContainsTarget="true"/></EntityType>
     <EntityType Name="Tag"><Key><PropertyRef Name="Name"/></Key>
     <Property Name="Name" Type="Edm.String" Nullable="false"/>
     <NavigationProperty Name="Orders" Type="Collection(Shop.Order)" Partner="Tags"/></EntityType>

@@ -36,8 +36,8 @@ struct RowPlace: Sendable, Hashable {
 
 /// How a navigation property finds its entities.
 enum RowRelation {
-  /// They are part of the entity.
-  case contained
+  /// They are part of the entity. `cast` is the derived type that the path ends with.
+  case contained(cast: EdmStructure?)
   /// Properties have equal values. `isDependent` if the entity itself has the foreign keys.
   case columns([(own: String, other: String)], RowPlace, isDependent: Bool)
   /// By links that no property shows; `partner` is the navigation property back.
@@ -116,17 +116,21 @@ struct TestModel: Sendable {
 
   // MARK: Relations
 
-  /// The place of entities that are part of one at a path.
+  /// The place of entities that are part of one at a path. The path has a type cast if the declared type
+  /// of the entity lacks the property.
   func contained(_ navigation: EdmNavigationProperty, in row: Row) -> RowPlace? {
     guard let structure = navigation.type.name.flatMap({ model.structure($0) }) else { return nil }
+    func hasProperty(_ type: EdmStructure) -> Bool { type.navigationProperty(navigation.name) != nil }
+    let cast = hasProperty(row.place.structure) ? nil : row.structure.chain.first(where: hasProperty)
+    let step = (cast.map { $0.name + "/" } ?? "") + navigation.name
     return RowPlace(
-      path: row.path + "/" + navigation.name, url: row.url + "/" + navigation.name, structure: structure,
+      path: row.path + "/" + step, url: row.url + "/" + PercentEncoding.encode(step, in: .path), structure: structure,
       root: row.place.root, steps: row.place.steps + [navigation.name], isCollection: navigation.isCollection)
   }
 
   /// How a navigation property of a type finds its entities, from a place. The rules are those of the offline store.
   func relation(_ navigation: EdmNavigationProperty, of structure: EdmStructure, in place: RowPlace) -> RowRelation {
-    if navigation.containsTarget { return .contained }
+    if navigation.containsTarget { return .contained(cast: nil) }
     guard let type = navigation.type.name.flatMap({ model.structure($0) }), type.isEntityType,
       let target = target(navigation, type, in: place)
     else { return .unknown }

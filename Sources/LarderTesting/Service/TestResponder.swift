@@ -128,12 +128,12 @@ final class TestResponder: Sendable {
       try checkCondition(request, try rows.row(path))
       try rows.update(path, try content(request), replaces: request.method == .put)
       return (try updated(try rows.row(path), request, rows), nil)
-    case (.put, .nothing(let owner, let navigation, .contained)),
-      (.patch, .nothing(let owner, let navigation, .contained)):
+    case (.put, .nothing(let owner, let navigation, .contained(let cast))),
+      (.patch, .nothing(let owner, let navigation, .contained(let cast))):
       let content = try content(request)
       return try created(
-        try rows.insert(content, relatedTo: owner, navigation, .contained), content: content, request: request,
-        rows: rows)
+        try rows.insert(content, relatedTo: owner, navigation, .contained(cast: cast)), content: content,
+        request: request, rows: rows)
     case (.delete, .row(let path)):
       try checkCondition(request, try rows.row(path))
       try rows.delete(path)

@@ -60,6 +60,8 @@ extension TestRows {
         current = .collection(place)
       case (.cast(let type), .related(let owner, let navigation, let relation)?):
         current = .related(owner: owner, navigation, relation.cast(to: type))
+      case (.cast(let type), .nothing(let owner, let navigation, let relation)?):
+        current = .nothing(owner: owner, navigation, relation.cast(to: type))
       case (.cast(let type), .row(let path)?): try check(try row(path), type)
       case (.ref, .row(let target)?):
         guard let last else { throw .notSupported("'$ref' without a navigation property") }
@@ -135,7 +137,8 @@ extension RowRelation {
     case .links(var place, let partner):
       place.cast = type
       return .links(place, partner: partner)
-    case .contained, .unknown: return self
+    case .contained: return .contained(cast: type)
+    case .unknown: return self
     }
   }
 }

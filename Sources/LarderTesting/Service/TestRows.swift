@@ -134,8 +134,9 @@ struct TestRows: Sendable {
   ) throws(ServiceFault) -> String {
     let row = try row(owner)
     switch relation {
-    case .contained:
-      guard let place = model.contained(navigation, in: row) else { break }
+    case .contained(let cast):
+      guard var place = model.contained(navigation, in: row) else { break }
+      place.cast = cast
       return try insert(node, into: place)
     case .columns(let pairs, let target, isDependent: false):
       let presets = Dictionary(pairs.map { ($0.other, row.values[$0.own] ?? .null) }, uniquingKeysWith: { $1 })
