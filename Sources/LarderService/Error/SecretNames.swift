@@ -5,23 +5,23 @@
 enum SecretNames {
   /// Whether the values of a query option, of an option in a fragment, or of a path parameter are secrets.
   static func isSecretOption(_ name: [UInt8]) -> Bool {
-    let words = words(name[...])
-    return optionNames.contains(words.joined()) || isSecretMember(words)
+    let (words, base) = words(name[...])
+    return optionNames.contains(words.joined()) || isSecretMember(base)
       || (words + [words.joined()]).contains { optionWords.contains($0) }
   }
 
   /// Whether the strings of a JSON member are secrets. Among data, a code, a key or a signature is no secret.
-  static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool { isSecretMember(words(name)) }
+  static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool { isSecretMember(words(name).base) }
 
   /// Whether a field of a response is a secret, in addition to the fields that are credentials.
   static func isSecretField(_ name: String) -> Bool {
-    let words = words(Array(name.utf8)[...])
-    return isSecret(words) || words.contains { fieldWords.contains($0) }
+    let (words, base) = words(Array(name.utf8)[...])
+    return isSecret(base) || words.contains { fieldWords.contains($0) }
   }
 
   /// Whether the option is a secret only if its value is no literal of OData in quotes, as `GetProduct?code='A1'` has.
   static func isHarmlessAsLiteral(_ name: [UInt8]) -> Bool {
-    ["code", "key", "sid"].contains(words(name[...]).joined())
+    ["code", "key", "sid"].contains(words(name[...]).all.joined())
   }
 
   private static let optionNames: Set = [
@@ -55,14 +55,12 @@ enum SecretNames {
     "sync", "change", "tracking", "cursor", "concurrency",
   ]
 
-  private static func isSecretMember(_ words: [String]) -> Bool {
-    let base = withoutEnd(words)
-    return isSecret(words) || memberNames.contains(base.joined())
+  private static func isSecretMember(_ base: [String]) -> Bool {
+    isSecret(base) || memberNames.contains(base.joined())
       || ["credential", "credentials"].contains { base.last?.hasSuffix($0) ?? false }
   }
 
-  private static func isSecret(_ words: [String]) -> Bool {
-    let base = withoutEnd(words)
+  private static func isSecret(_ base: [String]) -> Bool {
     guard let last = base.last else { return false }
     let lastTwo = base.suffix(2).joined()
     return lastWords.contains(last) || endings.contains { last.hasSuffix($0) || lastTwo == $0 }
@@ -79,8 +77,8 @@ enum SecretNames {
     return before + [String(rest)]
   }
 
-  /// The words of a name in lower case; none if it is that of a list's token.
-  private static func words(_ name: ArraySlice<UInt8>) -> [String] {
+  /// The words of a name in lower case, and those without its end; none if it is that of a list's token.
+  private static func words(_ name: ArraySlice<UInt8>) -> (all: [String], base: [String]) {
     var words: [[UInt8]] = [[]]
     var capitals = 1
     for byte in name {
@@ -104,7 +102,8 @@ enum SecretNames {
       }
     }
     let texts = words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
-    return isListToken(withoutEnd(texts)) ? [] : texts
+    let base = withoutEnd(texts)
+    return isListToken(base) ? ([], []) : (texts, base)
   }
 
   /// Whether the last words are a list's token: `next` and `token`, or `nexttoken`.
