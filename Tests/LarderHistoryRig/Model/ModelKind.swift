@@ -44,6 +44,8 @@ package struct ModelKind: Sendable, Hashable {
   package var hidesLinks = false
   /// A change set that fails is carried out all the same but for what failed, and each of its requests has a response.
   package var answersEach = false
+  /// Responses to changes do not tell the new ETag. No history has such a service.
+  package var hidesNewETags = false
 
   /// Whether the stores of a history know where links lead that no property tells.
   var showsLinks: Bool { hasLinks && !hidesLinks }

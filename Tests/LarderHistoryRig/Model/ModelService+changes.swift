@@ -244,7 +244,7 @@ extension ModelService {
     touchHolders(of: name, entity)
     self.note(.update, name, isChange: isChange, overwritten: overwritten, condition: request.fields[.ifMatch])
     if kind.isV2 || kind.insertion == .noContent {
-      return ModelResponse(204, kind.hasETags ? [.etag: entity.etag] : [:])
+      return ModelResponse(204, kind.hasETags && !kind.hidesNewETags ? [.etag: entity.etag] : [:])
     }
     return answer(name, entity, status: 200, expand: [])
   }

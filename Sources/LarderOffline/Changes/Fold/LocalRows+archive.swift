@@ -28,7 +28,7 @@ extension LocalRows {
     try queue.set(arrival: nil, of: entry.id)
     if entry.failure?.kind == .conflict, let etag = entry.failure?.theirs?.text(.etag) {
       var request = entry.request
-      request.baseETag = etag
+      (request.baseETag, request.isETagOld) = (etag, nil)
       if let column = request.streamColumn(plan) { request.streamETag = entry.failure?.theirs?.streamETag(column) }
       if request.ifMatch != "*" { request.ifMatch = nil }
       try queue.replace(entry.id, by: request)

@@ -39,8 +39,10 @@ extension LocalRows {
 
   /// Takes the current rows of the tables as the new bases, and folds. Returns the rows whose server's version has
   /// changed.
+  ///
+  /// - Parameter query: the query whose changes were read; nil for none. Rows of other queries were not read.
   mutating func refold(
-    _ unfolded: Unfolded, _ registry: ReplicaRegistry
+    _ unfolded: Unfolded, _ registry: ReplicaRegistry, read query: Int64? = nil
   ) throws(StorageError) -> [RowReference] {
     follow(registry)
     var conflicts: [RowReference] = []
@@ -54,7 +56,10 @@ extension LocalRows {
         old = image
         serverImage = image
       case .unknown?: serverImage = try keptBase(reference.row) ?? nil
-      case nil: serverImage = try shown(reference, old, pending)
+      case nil:
+        var image = try shown(reference, old, pending)
+        if let old, old.isKept, try !isRead(image, reference, by: query) { image?.takeMarks(old) }
+        serverImage = image
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
     }
@@ -123,13 +128,25 @@ extension LocalRows {
     try touch(reference)
     var isChanged = false
     if let old, !old.isGone {
-      isChanged = serverImage.map { old.content != $0.content || old.text(.etag) != $0.text(.etag) } ?? !old.isMadeHere
+      // A change of the store may have given the same version a new ETag.
+      isChanged =
+        serverImage.map { image in
+          old.content != image.content || !old.isETagOld && old.text(.etag) != image.text(.etag)
+        } ?? !old.isMadeHere
     }
     if serverImage != nil, isChanged || base?.isMadeHere == false && (old?.isMadeHere ?? true) || old?.isGone == true {
       upserted.append(reference)
     }
     try notice(reference, from: old, to: serverImage, isChanged: isChanged)
-    return isChanged
+    guard isChanged, old?.isKept == true else { return isChanged }
+    return try pendingState(of: reference.row) != 0
+  }
+
+  private func isRead(
+    _ image: EntityCells?, _ reference: RowReference, by query: Int64?
+  ) throws(StorageError) -> Bool {
+    guard let query, let bit = try connection.bit(of: query, in: reference.table) else { return false }
+    return (image?.integer(.queries) ?? 0) & 1 << bit != 0
   }
 
   private mutating func rebase(_ link: LinkReference, to isThere: Bool) throws(StorageError) {

@@ -5,8 +5,7 @@ extension LocalRows {
   /// Removes a request that the server has executed, and makes its effects part of the base.
   ///
   /// The new base is the response, if there is one, merged over the effects of the request (a response may leave out
-  /// what was sent); otherwise the old base with the effects. If the response has no ETag, the server's ETag is no
-  /// longer known.
+  /// what was sent); otherwise the old base with the effects. If the response has no ETag, the known one may be old.
   /// - Parameters:
   ///   - serverCells: the server's version of the request's own entity, including `@etag`.
   ///   - mayHideLinks: whether the response may be of a later version than the request has created.
@@ -23,7 +22,7 @@ extension LocalRows {
     {
       let base = try keptBase(reference.row) ?? nil
       var image = PendingFold.row(base, rowEffects)
-      if reference != entity { image?[.etag] = nil }
+      if reference != entity, image?[.etag] != nil { image?.isETagOld = true }
       if rowEffects.contains(where: { $0.kind == .insert }) {
         // A download has stored the row before the response arrived. The server's version takes precedence over the
         // content that was sent.
@@ -39,8 +38,8 @@ extension LocalRows {
       if let base, !base.isGone { try uploaded.note(deleted: reference, base) }
     }
     if let entity, var image = try keptBase(entity.row) ?? nil {
-      if effects.contains(where: { $0.reference == entity }) { image[.etag] = nil }
-      if let serverCells { image.merge(serverCells) }
+      image.isETagOld = image.isETagOld || image[.etag] != nil
+      if let serverCells { image.take(version: serverCells, hidesLinks: mayHideLinks && hasSingleLinks(entity)) }
       try keep(image, as: entity)
     }
     for effect in effects {
@@ -53,9 +52,10 @@ extension LocalRows {
     }
     try endMedia(of: request)
     try queue.remove([request])
-    if let entity, let etag = (try keptBase(entity.row) ?? nil)?.text(.etag) {
+    if let entity, let etag = serverCells?.text(.etag) {
       // Later requests were based on the result of this one.
-      try queue.rebase(entity.row, on: etag, sparesLinks: mayHideLinks)
+      let hidesLinks = (try keptBase(entity.row) ?? nil)?.linkETag != nil
+      try queue.rebase(entity.row, on: etag, sparesLinks: mayHideLinks || hidesLinks)
     }
   }
 
@@ -100,7 +100,11 @@ extension LocalRows {
 
   /// Stores the server's current version of a row, whether or not it has pending changes; nil if the server does not
   /// have the row.
-  mutating func setBase(_ reference: RowReference, to cells: EntityCells?) throws(StorageError) {
+  ///
+  /// - Parameter hidesLinks: whether the links of that version were not read.
+  mutating func setBase(
+    _ reference: RowReference, to cells: EntityCells?, hidesLinks: Bool = true
+  ) throws(StorageError) {
     try touch(reference)
     let old = try keptBase(reference.row) ?? nil
     guard let cells else {
@@ -113,8 +117,19 @@ extension LocalRows {
     }
     var image = old ?? EntityCells()
     image.isGone = false
-    image.merge(cells)
+    image.take(version: cells, hidesLinks: hidesLinks && hasSingleLinks(reference))
     try keep(image, as: reference)
+  }
+
+  /// Whether a row can have links to a single entity that none of its columns contains.
+  private func hasSingleLinks(_ reference: RowReference) -> Bool {
+    guard let table = plan.table(reference.table) else { return false }
+    return table.navigations.contains { navigation in
+      switch navigation.relation {
+      case .links, .columns: !navigation.isCollection && !plan.isDependent(navigation, table)
+      case .containment, .container: false
+      }
+    }
   }
 
   /// Makes the uploaded bytes those of the stream at the server.

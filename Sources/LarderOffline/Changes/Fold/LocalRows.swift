@@ -278,17 +278,15 @@ struct LocalRows {
     let old = try effective(reference)
     let flags = try pendingState(of: reference.row)
     guard flags != 0 else {
-      if base.map({ !$0.isKeyless || $0.isGone }) ?? true {
+      if base?.isKept != true {
         try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
       }
-      var image = PendingFold.row(base, [])
-      image?.isKeyless = false
+      var image = PendingFold.row(base, [])?.withoutMarks
       image?[.state] = .integer(base?.isMadeHere == true ? LocalState.made : 0)
       return (old, image?.withoutNulls)
     }
     let effects = try queue.effects("row = ?1 AND other IS NULL", [.integer(reference.row)])
-    guard var image = PendingFold.row(base, effects)?.withoutNulls else { return (old, nil) }
-    image.isKeyless = false
+    guard var image = PendingFold.row(base, effects)?.withoutMarks.withoutNulls else { return (old, nil) }
     let isMade = base == nil || base?.isMadeHere == true
     image[.state] = .integer(flags | (isMade ? LocalState.made : 0))
     if !effects.isEmpty {
@@ -301,7 +299,8 @@ struct LocalRows {
     return (old, image)
   }
 
-  private func pendingState(of row: Int64) throws(StorageError) -> Int64 {
+  /// The bits of ``LocalState`` that the requests of a row give it; 0 if there is none.
+  func pendingState(of row: Int64) throws(StorageError) -> Int64 {
     let sql = """
       SELECT state FROM larder_request WHERE entity = ?1
       UNION SELECT state FROM larder_request WHERE id IN (SELECT request FROM larder_effect WHERE row = ?1)

@@ -58,6 +58,49 @@ extension EntityCells {
     set { self[Self.keyless] = newValue ? .integer(1) : nil }
   }
 
+  private static let links = "@linkETag"
+
+  /// For a base: the ETag of the last version whose links are known, if a later one was read without its links; else
+  /// nil. A link to a single entity that the user changes is based on it.
+  var linkETag: String? {
+    get { if case .text(let etag)? = self[Self.links] { etag } else { nil } }
+    set { self[Self.links] = newValue.map { .text($0) } }
+  }
+
+  private static let old = "@oldETag"
+
+  /// For a base: whether a change of the store may have given the entity another ETag, which could not be read.
+  var isETagOld: Bool {
+    get { self[Self.old] != nil }
+    set { self[Self.old] = newValue ? .integer(1) : nil }
+  }
+
+  /// Takes a version of the service.
+  ///
+  /// - Parameter hidesLinks: whether the links of that version were not read.
+  mutating func take(version cells: EntityCells, hidesLinks: Bool) {
+    if let etag = cells.text(.etag) {
+      isETagOld = false
+      if hidesLinks, let known = text(.etag), known != etag { linkETag = linkETag ?? known }
+    }
+    merge(cells)
+  }
+
+  /// Takes what another base tells of versions that were not read.
+  mutating func takeMarks(_ other: EntityCells) { (linkETag, isETagOld) = (other.linkETag, other.isETagOld) }
+
+  private static let marks = [gone, keyless, links, old]
+
+  /// Whether the store keeps the base although no change is pending, for what only the base tells.
+  var isKept: Bool { !isGone && (isKeyless || linkETag != nil || isETagOld) }
+
+  /// A base without what only bases contain.
+  var withoutMarks: EntityCells {
+    var cells = self
+    for mark in Self.marks { cells[mark] = nil }
+    return cells
+  }
+
   /// For a base: whether the row was created here and has not been downloaded yet.
   var isMadeHere: Bool {
     get { (integer(.state) ?? 0) & LocalState.made != 0 }
@@ -66,11 +109,9 @@ extension EntityCells {
 
   /// The cells that readers can distinguish: without the columns that only the store reads, and without NULLs.
   var content: EntityCells {
-    var values = values.filter { $0.value != .null }
-    for column in [SystemColumn.queries, .state, .etag] { values[column.rawValue] = nil }
-    values[Self.gone] = nil
-    values[Self.keyless] = nil
-    return EntityCells(values)
+    var cells = withoutMarks.withoutNulls
+    for column in [SystemColumn.queries, .state, .etag] { cells[column] = nil }
+    return cells
   }
 }
 

@@ -88,11 +88,13 @@ struct UploadedRows {
       let base = try local.keptBase(reference.row)
       let isPending = row?.integer(.state) != LocalState.made
       if base??.isKeyless == true {
-        guard try local.connection.bits(in: reference.table) != 0 else { continue }
-        try local.setBase(reference, to: nil)
-        if !isPending { try local.forget(reference) }
+        // An earlier version has also recorded rows of tables that no query reads.
+        if try local.connection.bits(in: reference.table) != 0 {
+          try local.setBase(reference, to: nil)
+          if !isPending { try local.forget(reference) }
+        }
       } else if let row, row.integer(.queries) ?? 0 == 0, (row.integer(.state) ?? 0) & LocalState.made != 0 {
-        guard !isPending, base == nil else { continue }
+        guard !isPending, base.map({ $0?.isKept == true }) ?? true else { continue }
         try local.setBase(reference, to: nil)
         try local.forget(reference)
       }

@@ -158,7 +158,9 @@ struct ChangeMaker {
       let kept = try rows.keptBase(entity.row)
       if kept == nil { try rows.touch(entity, now: target?.cells) }
       let server = kept ?? target?.cells
-      queued.baseETag = server?.text(.etag).flatMap { LocalETag.isLocal($0) ? nil : $0 }
+      let known = queued.changesSingleLink ? server?.linkETag : nil
+      queued.baseETag = (known ?? server?.text(.etag)).flatMap { LocalETag.isLocal($0) ? nil : $0 }
+      if server?.isETagOld == true { queued.isETagOld = true }
       if let column = queued.streamColumn(plan) { queued.streamETag = try rows.streamETag(column, of: entity, server) }
       if let table = target.flatMap({ plan.table($0.entity?.table ?? "") }), table.isContained {
         try dependOnMaker(of: target?.cells?.integer(.parent))

@@ -267,8 +267,8 @@ struct ChangeQueue {
     guard try !hasNoticed(row) else { return }
     try connection.run(
       """
-      UPDATE larder_request SET request = CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')
-        ELSE json_set(request, '$.baseETag', ?2) END
+      UPDATE larder_request SET request = json_remove(CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')
+        ELSE json_set(request, '$.baseETag', ?2) END, '$.isETagOld')
         WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT ?2
           AND NOT (?3 AND instr(request, '"formerEnd":') > 0)
       """, .integer(row), .text(etag), .integer(sparesLinks ? 1 : 0))
@@ -277,6 +277,15 @@ struct ChangeQueue {
   func set(_ state: RequestState, of id: Int64) throws(StorageError) {
     try connection.run(
       "UPDATE larder_request SET state = ?1 WHERE id = ?2", .integer(Int64(state.rawValue)), .integer(id))
+  }
+
+  /// Records that the ETag of the pending requests of a row may be old: see ``QueuedRequest/isETagOld``.
+  func noteOldETag(_ row: Int64) throws(StorageError) {
+    try connection.run(
+      """
+      UPDATE larder_request SET request = json_set(request, '$.isETagOld', json('true'))
+        WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT NULL
+      """, .integer(row))
   }
 
   /// Holds a request that is queued or uncertain. An uncertain one is uncertain again when it is released.

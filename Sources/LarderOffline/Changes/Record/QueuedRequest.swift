@@ -41,6 +41,9 @@ struct QueuedRequest: Codable, Hashable, Sendable {
   var returnPreference: String?
   /// The ETag of the server's version of the entity when the request was created; nil if there was none.
   var baseETag: String?
+  /// Whether an earlier change of the store may have given the entity another ETag since ``baseETag``, which could not be
+  /// read: then a condition that fails shows no other client's change.
+  var isETagOld: Bool?
   /// For a change of a stream: the ETag of the stream; nil if it was not known.
   var streamETag: String?
   /// For a link to a single entity: its target when the request was created; nil in stores of earlier versions.

@@ -44,7 +44,7 @@ extension ConflictResolution {
         let holder = unit[place].undetectableConflict(in: unit, journal.store.replica.model.version),
         let failure = holder.failure
       else { continue }
-      outcomes[place].outcome = try await outcome(of: unit[place], noticed: failure)
+      outcomes[place].outcome = try await outcomeUnlessSame(unit[place], failure: failure)
       // Otherwise the conflict that is recorded with the link would be found again.
       guard case .again(let theirs, _) = outcomes[place].outcome, holder.id != unit[place].id else { continue }
       for link in unit.indices where unit[link].id == holder.id { outcomes[link].outcome = .again(theirs, nil) }
@@ -52,9 +52,11 @@ extension ConflictResolution {
     return together(members, outcomes)
   }
 
-  private func outcome(of entry: QueueEntry, noticed failure: ArchivedFailure) async throws -> RequestOutcome {
+  /// The result of a request in conflict whose entity may have the values that the change is based on: then it is sent
+  /// again with the current ETag.
+  func outcomeUnlessSame(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestOutcome {
     let theirs = try await reachableVersion(for: entry)
-    // The other user may have reverted the change meanwhile.
+    // Another user may have reverted a change meanwhile, or the change may have been the store's own.
     if case .existing(let serverResponse) = theirs, try await !isOtherVersion(serverResponse, entry) {
       return .again(theirs, nil)
     }
@@ -109,6 +111,7 @@ extension ConflictResolution {
     if case .existing(let serverResponse) = theirs, etag(serverResponse, member.entry) == condition { return .queued }
     var failure = member.failure
     (failure.kind, failure.httpStatus) = (.conflict, 412)
+    if member.entry.request.hasOldCondition { return try await outcomeUnlessSame(member.entry, failure: failure) }
     return try await outcome(of: member.entry, condition: condition, theirs: theirs, failure: failure)
   }
 }

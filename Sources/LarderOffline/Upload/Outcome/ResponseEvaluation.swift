@@ -174,6 +174,9 @@ struct ResponseEvaluation: Sendable {
       if condition == nil, wantsCondition(member.entry.request) {
         return (try await resolution.unconditional(member.entry, failure: failure), nil)
       }
+      if member.entry.request.hasOldCondition {
+        return (try await resolution.outcomeUnlessSame(member.entry, failure: failure), nil)
+      }
       return (try await resolution.outcome(of: member.entry, condition: condition, failure: failure), nil)
     case .needsCondition:
       if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
@@ -204,6 +207,7 @@ struct ResponseEvaluation: Sendable {
   /// The result of a rejected change of a link, which may be set already, or whose source may have another ETag. The
   /// link itself is looked up; nil if that is inconclusive.
   private func linkOutcome(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
+    if member.entry.request.setsLink, error.httpStatus == 412 { return try await linkedUpdateOutcome(member) }
     guard member.entry.request.linkName != nil, let status = error.httpStatus, [400, 409, 412, 428].contains(status)
     else { return nil }
     switch try await lookedUp(member) {
@@ -215,6 +219,20 @@ struct ResponseEvaluation: Sendable {
       return .again(theirs, nil)
     default: return nil
     }
+  }
+
+  /// The result of an update that sets links and whose condition failed: it is sent again with the current ETag if its
+  /// entity has the same values, and the links lead where they led when the change was made. Nil if not.
+  private func linkedUpdateOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
+    let resolution = ConflictResolution(journal: journal)
+    // The ETag is read before the links: those that another client sets in between have a later one.
+    guard member.request.ifMatch != nil, member.request.ifMatch != "*",
+      case .existing(let serverResponse) = try await resolution.fetched(of: member.entry),
+      let etag = serverResponse.etag, etag != member.request.ifMatch,
+      try await !resolution.isOtherVersion(serverResponse, member.entry),
+      try await RequestResolver(journal: journal).hasFormerLinks(sentEntry(member))
+    else { return nil }
+    return .again(.existing(serverResponse), nil)
   }
 
   /// Some services check a change of a stream against its entity's ETag. If the stream still has the ETag that was
@@ -294,13 +312,14 @@ struct ResponseEvaluation: Sendable {
       of: entry, condition: condition, theirs: theirs, failure: failure)
   }
 
-  /// The source of a link, whose ETag later changes need: the look-up of a link reads only its target. An unchanged
-  /// response if there is no link, or if the source cannot be read now.
+  /// The entity of a link or stream, whose ETag later changes need: a look-up reads only the link's target, or the
+  /// bytes. An unchanged response for other requests, or if the entity cannot be read now.
   private func withSource(_ serverResponse: ServerResponse, _ request: QueuedRequest) async -> ServerResponse {
-    guard request.linkName != nil, request.baseETag != nil, serverResponse.etag == nil,
+    guard request.isOfLink || request.isOfStream, request.baseETag != nil, serverResponse.etag == nil,
       let path = try? await path(serverResponse, request),
-      let source = await DeepInsertReading(store: store).response(at: path, nil)
+      var source = await DeepInsertReading(store: store).response(at: path, nil)
     else { return serverResponse }
+    source.stream = serverResponse.stream
     return source
   }
 

@@ -95,7 +95,7 @@ struct UploadCommit: Sendable {
         if isQueued { failures.append((entry, try completing(failure, entry: entry, theirs: theirs, rows: &rows))) }
         // A rejected request is sent again unchanged, and not on top of the version that is shown with it.
         if failure.showsTheirs != true {
-          try take(theirs, entry, &rows, hidesLink: entry.request.changesSingleLink)
+          try take(theirs, entry, &rows)
         }
       case .queued:
         // The state before this send, of which the service has executed nothing: a request that was uncertain before is
@@ -113,7 +113,7 @@ struct UploadCommit: Sendable {
         }
         if isQueued { try again(entry, theirs: theirs, changed: changed, rows: &rows) }
       case .discarded(let theirs):
-        try take(theirs, entry, &rows, hidesLink: entry.request.changesSingleLink)
+        try take(theirs, entry, &rows)
       }
     }
     // The whole transaction is discarded with it. Its requests that took effect have left the queue before.
@@ -134,7 +134,7 @@ struct UploadCommit: Sendable {
       return
     }
     let cells = serverResponse.cells(in: table, rows.plan)
-    guard isQueued else { return try rows.setBase(entity, to: cells) }
+    guard isQueued else { return try rows.setBase(entity, to: cells, hidesLinks: serverResponse.mayHideLinks) }
     // A download may have replaced the base by another client's version, and recorded both with this request. The later
     // changes do not know that version either.
     let noticed = try rows.queue.entry(entry.id)?.failure.flatMap { $0.kind == .conflict ? $0 : nil }
@@ -155,11 +155,14 @@ struct UploadCommit: Sendable {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity are sent with the ETag that this one has produced, so the queue never conflicts with
-    // itself. Behind a link whose source was not read with an ETag, they keep the ETag that they are based on: without
-    // it they would overwrite what another client has written.
-    let isUnread = entry.request.linkName != nil && entry.request.baseETag != nil && cells?.text(.etag) == nil
-    if !isUnread {
-      try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
+    // itself. If that was not read, they keep the ETag that they are based on: without it they would overwrite what
+    // another client has written. What an action changes is not known, so changes behind it are sent without an ETag.
+    if cells?.text(.etag) == nil {
+      if entry.request.operation == .action {
+        try rows.queue.rebase(entity.row, on: nil, sparesLinks: true)
+      } else {
+        try rows.queue.noteOldETag(entity.row)
+      }
     }
     try rebaseStream(entry.request, entity: entity, cells: cells, rows: &rows)
   }
@@ -188,7 +191,9 @@ struct UploadCommit: Sendable {
   ) throws(StorageError) {
     let isMade = request.operation == .createMedia
     guard let column = isMade ? SystemColumn.media.rawValue : request.streamColumn(rows.plan) else { return }
+    // Without it, later changes of the stream keep the ETag that they are based on, which guards other clients' bytes.
     let etag = cells?.streamETag(column)
+    guard etag != nil || request.operation == .deleteMedia else { return }
     try rows.queue.rebaseStream(isMade ? "$value" : request.target.path, of: entity.row, on: etag)
     guard request.operation == .updateMedia, let etag else { return }
     let property = column == SystemColumn.media.rawValue ? "" : request.target.path.split(separator: "/").last ?? ""
@@ -209,20 +214,15 @@ struct UploadCommit: Sendable {
   // MARK: Conflicts
 
   /// Stores the server's version of a request's entity.
-  ///
-  /// - Parameter hidesLink: whether the request changes a link that has another target in that version.
   private func take(
-    _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows,
-    hidesLink: Bool = false
+    _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows
   ) throws {
     guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else { return }
     switch theirs {
     case .unknown: break
     case .gone: try rows.setBase(entity, to: nil)
     case .existing(let serverResponse):
-      guard var cells = serverResponse.cells(in: table, rows.plan) else { return }
-      // The target of the link in that version is not known, so no later change of the link is sent with its ETag.
-      if hidesLink { cells[.etag] = nil }
+      guard let cells = serverResponse.cells(in: table, rows.plan) else { return }
       try rows.setBase(entity, to: cells)
     }
   }
@@ -238,6 +238,7 @@ struct UploadCommit: Sendable {
     request.baseETag = serverResponse.etag
     request.streamETag = request.isOfStream ? serverResponse.resourceETag(of: request, rows.plan) : nil
     request.ifMatch = nil
+    request.isETagOld = nil
     try queue.set(failure: nil, of: entry.id)
     if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
       let table = rows.plan.table(entity.table)

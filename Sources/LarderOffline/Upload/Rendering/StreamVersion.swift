@@ -31,6 +31,10 @@ extension QueuedRequest {
   /// The ETag of the changed resource when the change was made: the stream's, otherwise the entity's.
   var resourceETag: String? { isOfStream && usesEntityETag != true ? streamETag : baseETag }
 
+  /// Whether it is sent with an ETag that an earlier change of the store may have replaced. That of a link says which
+  /// links the store knows.
+  var hasOldCondition: Bool { isETagOld == true && ifMatch != "*" && !changesSingleLink && !isOfStream }
+
   /// For a change of a stream, the column of its entity's table that contains the metadata of the stream; otherwise
   /// nil.
   func streamColumn(_ plan: ReplicaPlan) -> String? {

@@ -11,6 +11,14 @@ extension RequestResolver {
     return LinkEnd.compare(uncertain.links, try await lookup.entity(path, expand: names).response?.entity)
   }
 
+  /// Whether the links in the body of an update lead where they led when the change was made; false if that is not known.
+  func hasFormerLinks(_ entry: QueueEntry) async throws -> Bool {
+    guard let attempt = entry.attempt.flatMap(UploadAttempt.init(json:)) else { return false }
+    let uncertain = try await prepare(entry, attempt)
+    guard let path = uncertain.path else { return false }
+    return try await links(uncertain, path).isAsBefore == true
+  }
+
   /// Compares the link that a request changes with the service's.
   func link(_ uncertain: UncertainRequest) async throws -> Finding {
     guard let source = uncertain.path, let end = uncertain.links.first, let sent = end.sent else {

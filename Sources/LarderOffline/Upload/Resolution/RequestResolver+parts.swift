@@ -64,6 +64,13 @@ extension RequestResolver {
       finding.evidence = try await evidence(
         body, uncertain, hasCondition: finding.hasETag && uncertain.condition != nil)
     }
+    guard finding.evidence == .asSent, let etag = stream.etag,
+      let column = uncertain.entry.request.streamColumn(store.replica.plan)
+    else { return finding }
+    var serverResponse = ServerResponse()
+    serverResponse.stream = StreamVersion(column: column, etag: etag)
+    serverResponse.isLookedUp = true
+    finding.theirs = .existing(serverResponse)
     return finding
   }
 

@@ -35,8 +35,9 @@ struct RequestResolver: Sendable {
     /// Whether a form of a value that the service has changed (`isForm`) counts as the value that was sent.
     var acceptsServiceForms = true
 
-    /// The ETag that the request was sent with; nil for none and for `*`.
-    var condition: String? { attempt.ifMatch == "*" ? nil : attempt.ifMatch }
+    /// The ETag that the request was sent with; nil for none, for `*`, and for an old one, which says nothing of other
+    /// clients.
+    var condition: String? { attempt.ifMatch == "*" || entry.request.hasOldCondition ? nil : attempt.ifMatch }
 
     /// Whether the stored server version is the one that the change was based on. A download may have stored another
     /// with the same values and other links.
