@@ -238,4 +238,42 @@ struct UnreadVersionTests {
     #expect(rig.photo?.values["Name"] == .string("theirs"))
     try await rig.store.provider.close()
   }
+
+  // MARK: Deletions and held changes
+
+  @Test("A deletion behind a link whose response was lost does not delete what a download has brought")
+  func deletionBehindLostLink() async throws {
+    let rig = try await Rig()
+    try await rig.link()
+    try await rig.store.provider.delete("Orders(1)")
+    try await rig.lose()
+    rig.other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    try await rig.store.provider.download()
+    let report = try await rig.upload()
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    #expect(rig.order?.values["Note"] == .string("theirs"))
+    try await rig.store.provider.close()
+  }
+
+  @Test("A held change does not overwrite what another client has written meanwhile", arguments: [false, true])
+  func held(isWritten: Bool) async throws {
+    let rig = try await Rig()
+    let provider = rig.store.provider
+    let tag = ODataEntity(properties: [ODataProperty("ID", .string("new")), ODataProperty("Name", .string("mine"))])
+    try await provider.create(tag, in: "Tags")
+    rig.other("POST", "Tags", "{\"ID\":\"new\",\"Name\":\"theirs\"}")
+    #expect(try await rig.upload().failed == 1)
+    try await rig.link()
+    try await provider.createLink("Orders(1)/Tags/$ref", to: "Tags('new')")
+    try await rig.set("Note", to: "mine")
+    try await rig.lose()
+    if isWritten { rig.other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}") }
+    #expect(try await rig.upload().sent == 1)
+    rig.other("DELETE", "Tags('new')", "")
+    try await provider.retryAll()
+    let report = try await rig.upload()
+    #expect(report.sent == (isWritten ? 2 : 3) && report.failed == (isWritten ? 1 : 0), "\(report)")
+    #expect(rig.order?.values["Note"] == .string(isWritten ? "theirs" : "mine"))
+    try await provider.close()
+  }
 }

@@ -15,7 +15,7 @@ extension LocalRows {
       if var failure = entry.failure, failure.kind == .conflict {
         isFirst = false
         guard isChanged || failure.theirsIsUnknown else { continue }
-        (failure.theirs, failure.theirsIsUnknown) = (now, false)
+        (failure.theirs, failure.theirsIsUnknown, failure.lastUnaware) = (now, false, try queue.last())
         try queue.set(failure: failure, of: entry.id)
         continue
       }
@@ -27,7 +27,9 @@ extension LocalRows {
         try queue.set(failure: failure, of: entry.id)
         continue
       }
-      try queue.set(failure: try conflict(of: entry, base: old, theirs: now), of: entry.id)
+      var failure = try conflict(of: entry, base: old, theirs: now)
+      failure.lastUnaware = try queue.last()
+      try queue.set(failure: failure, of: entry.id)
       // The new version may be the result of the request itself, if its response was lost. The next upload finds that
       // out.
       guard entry.state != .sent else { continue }
@@ -42,7 +44,7 @@ extension LocalRows {
   /// belongs to the first later request that changes one of the properties that the other client has changed: it was
   /// created without knowledge of this version, and must not be sent with its ETag. A deletion conflicts with any change
   /// that a download has shown, as it does if it is the first request of the entity. If the request that it is behind
-  /// has been sent before, the change may be what the service itself has added to that request.
+  /// has been sent before, and is not only of a link, the change may be what the service itself has added to that request.
   ///
   /// - Parameters:
   ///   - entry: the change that was looked up, or with which the download has recorded the conflict.
@@ -51,10 +53,11 @@ extension LocalRows {
   ///   - now: the image that the look-up or the download returned.
   ///   - isLaterVersion: whether others have set the properties that the request itself sets. If not, the service may
   ///     have changed the form of these values.
-  ///   - seen: the image that a download has stored; nil for none. Changes that are based on it do not conflict with it.
+  ///   - seen: the conflict that a download has recorded with the change; nil for none. Requests that were made after
+  ///     the download do not conflict with what it has shown.
   func notice(
     behind entry: QueueEntry, _ reference: RowReference, from old: EntityCells, to now: EntityCells,
-    isLaterVersion: Bool, seen: EntityCells?
+    isLaterVersion: Bool, seen: ArchivedFailure?
   ) throws(StorageError) {
     let request = entry.id
     var base = old
@@ -72,12 +75,17 @@ extension LocalRows {
       }
     }
     guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
-    let isForeign = seen != nil && entry.attempt == nil
-    let seenETag = seen?.text(.etag).flatMap { $0 == now.text(.etag) && $0 != old.text(.etag) ? $0 : nil }
-    for later in behind where later.state == .queued && (seenETag == nil || later.request.baseETag != seenETag) {
-      let isOfSame = try !columns(of: later.id, reference).isDisjoint(with: changed)
-      guard !later.request.makesEntity, isOfSame || isForeign && later.request.operation == .delete else { continue }
-      return try queue.set(failure: try conflict(of: later, base: base, theirs: now), of: later.id)
+    let isForeign = seen != nil && (entry.attempt == nil || entry.request.isOfLink)
+    let unseen = seen?.theirs.map { changed.intersection(ConflictDecision.changed(from: $0, to: now)) } ?? changed
+    for later in behind where later.state == .queued || later.state == .held {
+      let isAware = seen?.lastUnaware.map { later.id > $0 } ?? false
+      let unknown = isAware ? unseen : changed
+      let isOfSame = try !columns(of: later.id, reference).isDisjoint(with: unknown)
+      let isDeletion = isForeign && !unknown.isEmpty && later.request.operation == .delete
+      guard !later.request.makesEntity, isOfSame || isDeletion else { continue }
+      var failure = try conflict(of: later, base: base, theirs: now)
+      failure.lastUnaware = seen?.lastUnaware
+      return try queue.set(failure: failure, of: later.id)
     }
   }
 

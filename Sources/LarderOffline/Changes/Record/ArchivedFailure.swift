@@ -31,6 +31,9 @@ struct ArchivedFailure: Codable, Hashable, Sendable {
   var theirs: EntityCells?
   /// Whether the server's version could not be read yet.
   var theirsIsUnknown = false
+  /// For a conflict that a download has found: the number of the last request that was made before. Later ones know the
+  /// server's version. Nil if none does.
+  var lastUnaware: Int64?
   /// For a conflict: whether the change may have taken effect before another client changed the entity; nil for no.
   var mayHaveTakenEffect: Bool?
   /// For other failures: whether the server's version was read, because it explains the rejection (404, 409, 410).

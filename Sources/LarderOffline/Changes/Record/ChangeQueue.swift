@@ -44,10 +44,15 @@ struct ChangeQueue {
     } ?? false
   }
 
-  /// Whether a download has found a conflict of a pending request of an entity.
+  /// Whether a conflict was found for a pending or held request of an entity.
   func hasNoticed(_ row: Int64) throws(StorageError) -> Bool {
-    let sql = "SELECT 1 FROM larder_request WHERE entity = ?1 AND state = 0 AND failure IS NOT NULL LIMIT 1"
+    let sql = "SELECT 1 FROM larder_request WHERE entity = ?1 AND state IN (0, 3) AND failure IS NOT NULL LIMIT 1"
     return try connection.first(sql, .integer(row)) { (_) throws(StorageError) in true } ?? false
+  }
+
+  /// The number of the last request.
+  func last() throws(StorageError) -> Int64 {
+    try connection.first("SELECT max(id) FROM larder_request") { (row) throws(StorageError) in row.integer(0) } ?? 0
   }
 
   /// A request; nil if it no longer exists.
@@ -257,7 +262,7 @@ struct ChangeQueue {
       "UPDATE larder_request SET request = ?1 WHERE id = ?2", .text(JSONSettings.encode(request)), .integer(id))
   }
 
-  /// Sets the ETag of the service's version in the pending requests of a row. If a conflict was found for one of them,
+  /// Sets the ETag of the service's version in the pending and held requests of a row. If a conflict was found for one of them,
   /// they keep the ETag of the version that they are based on.
   ///
   /// - Parameter sparesLinks: whether requests that change single links (``QueuedRequest/changesSingleLink``) keep the

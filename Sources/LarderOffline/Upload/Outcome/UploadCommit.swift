@@ -141,7 +141,7 @@ struct UploadCommit: Sendable {
     if noticed != nil || serverResponse.isLookedUp, !entry.request.makesEntity,
       let base = try noticed?.base ?? rows.base(of: entity)
     {
-      try noteConflict(entry, base: base, serverResponse: serverResponse, rows: rows, theirs: noticed?.theirs)
+      try noteConflict(entry, base: base, serverResponse: serverResponse, rows: rows, seen: noticed)
     }
     let children = try self.children(entry.request, serverResponse, rows.plan)
     // Containers come before contained entities: a download may have stored these under another row.
@@ -169,19 +169,19 @@ struct UploadCommit: Sendable {
 
   /// Records conflicts of later changes of an entity with the version that a look-up or a download has read.
   ///
-  /// - Parameter theirs: the version that a download has stored; nil for none.
+  /// - Parameter seen: the conflict that a download has recorded with the request; nil for none.
   private func noteConflict(
     _ entry: QueueEntry, base: EntityCells, serverResponse: ServerResponse, rows: LocalRows,
-    theirs: EntityCells? = nil
+    seen: ArchivedFailure? = nil
   ) throws(StorageError) {
     guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else { return }
-    var now = theirs ?? EntityCells()
+    var now = seen?.theirs ?? EntityCells()
     // A stored version lacks its NULLs.
-    if theirs != nil { for name in base.values.keys where now[name] == nil { now[name] = .null } }
+    if seen?.theirs != nil { for name in base.values.keys where now[name] == nil { now[name] = .null } }
     if let cells = serverResponse.cells(in: table, rows.plan) { now.merge(cells) }
     guard !now.isEmpty else { return }
     try rows.notice(
-      behind: entry, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion, seen: theirs)
+      behind: entry, entity, from: base, to: now, isLaterVersion: serverResponse.isLaterVersion, seen: seen)
   }
 
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media
