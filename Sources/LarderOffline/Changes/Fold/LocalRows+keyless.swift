@@ -13,7 +13,6 @@ extension LocalRows {
     base.isKeyless = true
     try keep(base, as: reference)
     try remember(base, of: reference, table)
-    try UploadedRows(connection).note(keyless: reference)
   }
 
   /// What a download has found out about a keyless row.
@@ -32,13 +31,14 @@ extension LocalRows {
       (_) throws(StorageError) in true
     }
     guard isAny == true else { return matched }
+    var keyless = KeylessRows(try keptBases(), plan)
     // Containers were created before contained rows, so that their foreign keys are the service's by then.
-    while let (table, group) = try keylessGroup(but: Set(matched.keys)) {
+    while let (table, group) = keyless.takeGroup() {
       let candidates = try newcomers(table, beside: group)
       let matches = KeylessMatch.matches(of: group.map(\.cells), in: candidates.map(\.cells), table, plan)
       for (place, row) in group.enumerated() {
         if let match = matches[place] {
-          matched[row.reference] = .matched(try adopt(candidates[match], as: row, table))
+          matched[row.reference] = .matched(try adopt(candidates[match], as: row, table, &keyless))
         } else {
           matched[row.reference] = .unknown
         }
@@ -47,24 +47,7 @@ extension LocalRows {
     return matched
   }
 
-  typealias Row = (reference: RowReference, cells: EntityCells)
-
-  /// The keyless rows of the first container that is not done, in the order in which they were created.
-  private func keylessGroup(
-    but done: Set<RowReference>
-  ) throws(StorageError) -> (EntityTable, [Row])? {
-    var left: [Row] = []
-    for (reference, base) in try keptBases() where !done.contains(reference) && plan.table(reference.table) != nil {
-      if let base, base.isKeyless, !base.isGone { left.append((reference, base)) }
-    }
-    guard let first = left.first, let table = plan.table(first.reference.table) else { return nil }
-    let ties = plan.ties(of: table)
-    let group = left.filter { row in
-      row.reference.table == table.name
-        && ties.allSatisfy { row.cells[$0] ?? .null == first.cells[$0] ?? .null }
-    }
-    return (table, group)
-  }
+  typealias Row = KeylessRows.Row
 
   /// The rows of a table that were added after the group was created, belong to the same entities, and have no pending
   /// changes.
@@ -93,7 +76,7 @@ extension LocalRows {
 
   /// Gives the server's row the identity of the row that was created here. Returns the server's version.
   private mutating func adopt(
-    _ candidate: Row, as row: Row, _ table: EntityTable
+    _ candidate: Row, as row: Row, _ table: EntityTable, _ keyless: inout KeylessRows
   ) throws(StorageError) -> EntityCells {
     try show(nil, as: row.reference)
     try connection.run(
@@ -103,28 +86,24 @@ extension LocalRows {
     try moveTies(of: table, from: candidate.reference.row, to: row.reference.row)
     try keep(candidate.cells, as: row.reference)
     try touch(row.reference)
-    try replaceKey(of: row, by: candidate.cells, table)
+    try replaceKey(of: row, by: candidate.cells, table, &keyless)
     return candidate.cells
   }
 
   /// Replaces the key of a row by the service's in foreign keys: of other keyless rows, and of pending changes.
-  private mutating func replaceKey(of row: Row, by new: EntityCells, _ table: EntityTable) throws(StorageError) {
-    let replacement = { (column: String, value: SQLValue) -> SQLValue? in
-      value == row.cells[column] ? new[column] : nil
-    }
-    for (reference, base) in try keptBases() {
-      guard var cells = base, cells.isKeyless, let other = plan.table(reference.table) else { continue }
-      for (foreign, key) in plan.foreignKeys(of: other, to: table) {
-        if let value = cells[foreign], let new = replacement(key, value) { cells[foreign] = new }
-      }
-      guard cells != base else { continue }
+  private mutating func replaceKey(
+    of row: Row, by new: EntityCells, _ table: EntityTable, _ keyless: inout KeylessRows
+  ) throws(StorageError) {
+    for (reference, cells) in keyless.replaceKey(of: row, by: new, table) {
       try keep(cells, as: reference)
       try touch(reference)
     }
     let requests = try connection.integers(
       "SELECT request FROM larder_reference WHERE row = ?1", .integer(row.reference.row)
     )
-    for request in requests { try replaceForeignKeys(of: request, to: table, replacement) }
+    for request in requests {
+      try replaceForeignKeys(of: request, to: table) { column, value in value == row.cells[column] ? new[column] : nil }
+    }
   }
 }
 
@@ -158,14 +137,5 @@ enum KeylessMatch {
       guard places.count == 1, !sentCells.properties.isEmpty else { return nil }
       return sent.count { SentContent.matches($0, entities[places[0]]) } == 1 ? places[0] : nil
     }
-  }
-}
-
-extension ReplicaPlan {
-  /// The columns of a table that determine to which entities its rows belong.
-  fileprivate func ties(of table: EntityTable) -> [String] {
-    var names: Set<String> = table.isContained ? [SystemColumn.parent.rawValue] : []
-    for other in tables { names.formUnion(foreignKeys(of: table, to: other).map(\.foreign)) }
-    return names.sorted()
   }
 }

@@ -18,10 +18,6 @@ struct UploadedRows {
     try note(reference, nil)
   }
 
-  /// Records an entity that the service has created under an unknown key, also if no query reads its table yet: a query
-  /// that is added later may show that the service no longer has it.
-  func note(keyless reference: RowReference) throws(StorageError) { try note(reference, nil) }
-
   /// Records an entity whose links, or the columns that contain them, the service has changed because of an upload. A
   /// delta then finds the row already moved and must determine whether a query still has it.
   func note(moved reference: RowReference) throws(StorageError) {
@@ -54,16 +50,23 @@ struct UploadedRows {
     try connection.run("DELETE FROM larder_uploaded WHERE row = ?1", .integer(row))
   }
 
-  /// The entities that were created or moved.
-  func unsettled() throws(StorageError) -> [RowReference] { try references("coalesce(cells, '') = ''") }
+  /// The entities that were created or moved, and the keyless ones of tables that queries read.
+  func unsettled() throws(StorageError) -> [RowReference] {
+    try references(
+      """
+      SELECT name, row FROM larder_uploaded WHERE coalesce(cells, '') = ''
+      UNION SELECT name, row FROM larder_base WHERE \(ChangeQueue.isKeyless) AND NOT \(ChangeQueue.isGone)
+        AND name IN (SELECT name FROM larder_membership) ORDER BY row
+      """)
+  }
 
   /// The entities that were moved.
-  func moved() throws(StorageError) -> [RowReference] { try references("cells = ''") }
+  func moved() throws(StorageError) -> [RowReference] {
+    try references("SELECT name, row FROM larder_uploaded WHERE cells = '' ORDER BY row")
+  }
 
-  private func references(_ condition: String) throws(StorageError) -> [RowReference] {
-    try connection.rows("SELECT name, row FROM larder_uploaded WHERE \(condition) ORDER BY row") {
-      (row) throws(StorageError) in RowReference(try row.text(0), try row.int64(1))
-    }
+  private func references(_ sql: String) throws(StorageError) -> [RowReference] {
+    try connection.rows(sql) { (row) throws(StorageError) in RowReference(try row.text(0), try row.int64(1)) }
   }
 
   /// Returns and removes the entities that were deleted.

@@ -122,7 +122,7 @@ struct ChangeQueue {
   static let isKeyless = "instr(cells, '\"@keyless\":1') > 0"
 
   /// A condition for bases that are ``EntityCells/isGone``.
-  private static let isGone = "instr(cells, '\"@gone\":1') > 0"
+  static let isGone = "instr(cells, '\"@gone\":1') > 0"
 
   /// The requests that name a row whose key the service has assigned and that is not known yet.
   func keyless() throws(StorageError) -> [Int64] {
