@@ -1,5 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderOffline
+import LarderService
 import Testing
 
 @testable import LarderHistoryRig
@@ -31,7 +33,7 @@ struct OracleTests {
     ) {
       var request = ModelRequest(method, path, body: Array(body.utf8))
       if let mark { request.fields["Mark"] = "m\(mark)" }
-      let response = run.model.respond(to: request, from: actor, isLost: isLost)
+      let response = run.model.respond(to: request, from: actor, isLost: { _ in isLost })
       #expect(!response.isError, "\(response)")
     }
 
@@ -154,6 +156,36 @@ struct OracleTests {
     let isObscured = isLost && between == .overwrites
     #expect(hand.isTwice == !isObscured)
     #expect(hand.isUnavoidable == isObscured)
+  }
+
+  @Test("A media entity whose bytes another client has replaced is not as it was made", arguments: [false, true])
+  func replacedBytes(isReplaced: Bool) throws {
+    var kind = ModelKind()
+    kind.hasMedia = true
+    let hand = try Hand(kind)
+    hand.add(.create) { ($0.set, $0.texts) = ("Photos", ["m0text"]) }
+    hand.send("A", "POST", "Photos", "bytes", mark: 0)
+    hand.send("A", "PATCH", "Photos(1001)", "{\"Name\":\"m0text\"}", mark: 0)
+    if isReplaced { hand.send("other", "PUT", "Photos(1001)/$value", "theirs") }
+    let photo = try #require(hand.run.model.service.entities[.init("Photos", "1001")])
+    #expect(hand.run.isAsMade(photo, hand.run.changes[0]) != isReplaced)
+  }
+
+  @Test(
+    "A response that is cut short is lost if its content tells what was done",
+    arguments: [(false, false, false), (false, true, true), (true, false, false), (true, true, false)])
+  func cutShort(isSilent: Bool, hasContent: Bool, isLost: Bool) async throws {
+    var kind = ModelKind()
+    kind.insertion = hasContent ? .whole : .noContent
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    try await store.provider.create(ODataEntity(properties: [ODataProperty("Name", .string("made"))]), in: "Orders")
+    store.transport.arm(.truncated(isSilent: isSilent), after: 0, takesReads: false) {}
+    let report = try? await store.provider.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(store.transport.disarm() != nil)
+    #expect((report?.sent != 1) == isLost && model.service.effects.last?.isLost == isLost)
+    try await store.provider.close()
   }
 
   @Test(

@@ -42,10 +42,12 @@ package enum Fault: Sendable, Hashable {
   /// Whether it is for requests that read; all others are for changes.
   package var isForReads: Bool { if case .foreign = self { true } else { false } }
 
-  /// Whether the service acts at once, and nothing of its response comes back.
-  var losesResponse: Bool {
+  /// Whether the service acts at once, and its response does not tell the store that it has.
+  func loses(_ response: ModelResponse) -> Bool {
     switch self {
-    case .responseLost, .gateway, .truncated, .page, .crash(isAfter: true): true
+    case .responseLost, .gateway, .page, .crash(isAfter: true): true
+    // Without content, nothing is cut off. Cut silently, the head of a single response tells all the same.
+    case .truncated(let isSilent): !response.body.isEmpty && (!isSilent || response.parts != nil)
     default: false
     }
   }

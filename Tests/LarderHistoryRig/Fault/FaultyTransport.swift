@@ -143,7 +143,7 @@ package final class FaultyTransport: HTTPTransport {
     default: break
     }
     var response = model.respond(
-      to: request, from: actor, failing: failing, member: member, isLost: fault?.losesResponse ?? false)
+      to: request, from: actor, failing: failing, member: member, isLost: { fault?.loses($0) ?? false })
     note(request, response)
     if fault != nil { state.withLock { $0.meanwhile }?() }
     switch fault {
@@ -155,7 +155,7 @@ package final class FaultyTransport: HTTPTransport {
     case .page?:
       return HTTPResponse(
         status: 200, fields: [.contentType: "text/html"], url: url, body: HTTPBodyStream(Array("<html></html>".utf8)))
-    case .truncated(let isSilent)?: return truncated(response, isSilent, url)
+    case .truncated(let isSilent)? where !response.body.isEmpty: return truncated(response, isSilent, url)
     case .partMissing, .partsSwapped, .partTwice, .memberMissing, .idMissing, .idRepeated:
       if let fault { response = ResponseDamage.damaged(response, by: fault) }
       let told = told(by: response, request)

@@ -44,15 +44,16 @@ package final class SharedModel: Sendable {
 
   /// Answers a request.
   ///
-  /// - Parameter isLost: whether the response does not come back.
+  /// - Parameter isLost: whether the response does not tell what was done.
   func respond(
-    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil, isLost: Bool = false
+    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil,
+    isLost: (ModelResponse) -> Bool = { _ in false }
   ) -> ModelResponse {
     release()
     return state.withLock { state in
       let first = state.service.effects.count
       let response = state.service.respond(to: request, from: actor, failing: failing, member: member)
-      if isLost { state.noteLost(from: first) }
+      if isLost(response) { state.noteLost(from: first) }
       return response
     }
   }

@@ -179,6 +179,7 @@ extension ModelService {
     var entity = Entity(values: ["ID": .number(name.key), "Name": .null], version: clock, touched: clock)
     (entity.bytes, entity.bytesVersion) = (request.body, clock)
     entity.writers = ["Name": writer, "$value": writer]
+    entity.sent = ["$value"]
     entities[name] = entity
     everKnown.insert(name)
     note(.create, name)

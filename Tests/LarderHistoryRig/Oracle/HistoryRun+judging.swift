@@ -319,7 +319,7 @@ extension HistoryRun {
   }
 
   /// Whether an entity has the first text of the creation that made it, and nobody else has changed what that sent.
-  private func isAsMade(_ entity: ModelService.Entity, _ change: Change) -> Bool {
+  func isAsMade(_ entity: ModelService.Entity, _ change: Change) -> Bool {
     let values = Set(entity.values.values.map(\.plainText))
     return change.texts.first.map(values.contains) ?? false
       && entity.sent.allSatisfy { entity.writers[$0] == change.store }

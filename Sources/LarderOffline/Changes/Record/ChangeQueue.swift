@@ -279,11 +279,6 @@ struct ChangeQueue {
       """, .integer(row), .text(etag), .integer(sparesLinks ? 1 : 0))
   }
 
-  func set(_ state: RequestState, of id: Int64) throws(StorageError) {
-    try connection.run(
-      "UPDATE larder_request SET state = ?1 WHERE id = ?2", .integer(Int64(state.rawValue)), .integer(id))
-  }
-
   /// Records that the ETag of the pending requests of a row may be old: see ``QueuedRequest/isETagOld``.
   func noteOldETag(_ row: Int64) throws(StorageError) {
     try connection.run(
@@ -291,6 +286,11 @@ struct ChangeQueue {
       UPDATE larder_request SET request = json_set(request, '$.isETagOld', json('true'))
         WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT NULL
       """, .integer(row))
+  }
+
+  func set(_ state: RequestState, of id: Int64) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_request SET state = ?1 WHERE id = ?2", .integer(Int64(state.rawValue)), .integer(id))
   }
 
   /// Holds a request that is queued or uncertain. An uncertain one is uncertain again when it is released.

@@ -398,9 +398,9 @@ struct ResponseEvaluation: Sendable {
       }
     }
     guard case .entity(let body) = request.body else { return false }
-    let foreign = table.map { table in Set(table.navigations.flatMap { plan.foreignKey(of: $0, in: table) }) } ?? []
-    let hasOwn = body.properties.contains { property in
-      !keys.contains(property.name) && !foreign.contains(property.name) && SentContent.canBeRare(property.value.value)
+    let own = RequestResolver(journal: journal).ownValues(body, of: request)
+    let hasOwn = own.properties.contains { property in
+      !keys.contains(property.name) && SentContent.canBeRare(property.value.value)
         && received[property.name] ?? .null != .null
     }
     return hasOwn && (SentContent.matches(body, received) || SentContent.isForm(received, of: body))

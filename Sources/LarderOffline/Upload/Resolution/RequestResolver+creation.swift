@@ -103,14 +103,15 @@ extension RequestResolver {
     guard let all = try await entities(uncertain, filter, limit: 500),
       let same = try await unknownToStore(all.filter(isAsSent), uncertain)
     else { return .unknown }
-    let own = ownValues(latest, uncertain)
+    let request = uncertain.entry.request
+    let own = ownValues(latest, of: request)
     if !same.isEmpty {
       // Any client may have created an entity with a foreign key alone.
       guard
         same.allSatisfy({ entity, _ in
           uncertain.contents.contains { content in
             SentContent.matches(content, entity)
-              && ownValues(content, uncertain).properties.contains { SentContent.canBeRare($0.value.value) }
+              && ownValues(content, of: request).properties.contains { SentContent.canBeRare($0.value.value) }
           }
         })
       else { return .unclear }
@@ -158,9 +159,9 @@ extension RequestResolver {
   }
 
   /// The properties that were sent, without foreign keys, which say where an entity belongs but do not identify it.
-  private func ownValues(_ sent: QueuedEntity, _ uncertain: UncertainRequest) -> QueuedEntity {
+  func ownValues(_ sent: QueuedEntity, of request: QueuedRequest) -> QueuedEntity {
     let plan = store.replica.plan
-    guard let table = uncertain.entry.request.entity.flatMap({ plan.table($0.table) }) else { return sent }
+    guard let table = request.entity.flatMap({ plan.table($0.table) }) else { return sent }
     let foreign = Set(table.navigations.flatMap { plan.foreignKey(of: $0, in: table) })
     var own = sent
     own.properties.removeAll { foreign.contains($0.name) }
