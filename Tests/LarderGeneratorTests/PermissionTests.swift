@@ -81,4 +81,63 @@ struct PermissionTests {
     let files = try generate(try model(type))
     #expect(files["User"]?.contains("let id: Int32\n") == true)
   }
+
+  /// What an entity set allows, and what makes a property one that the service sets.
+  struct SetProperty: Sendable, CustomTestStringConvertible {
+    var attributes = ""
+    var annotations = ""
+    var set = ""
+    var type = ""
+    let isOptional: Bool
+    var testDescription: String { attributes + annotations + set + type }
+  }
+
+  // An offline store has nothing in such a property until it has uploaded the entity.
+  @Test(
+    "a property that the service sets in new entities is optional, though it is not nullable",
+    arguments: [
+      SetProperty(isOptional: false),
+      SetProperty(annotations: "<Annotation Term=\"Org.OData.Core.V1.Computed\"/>", isOptional: true),
+      SetProperty(annotations: "<Annotation Term=\"Org.OData.Core.V1.Computed\" Bool=\"false\"/>", isOptional: false),
+      SetProperty(annotations: "<Annotation Term=\"Org.OData.Core.V1.ComputedDefaultValue\"/>", isOptional: true),
+      SetProperty(
+        attributes: "DefaultValue=\"a\"", annotations: "<Annotation Term=\"Org.OData.Core.V1.ComputedDefaultValue\"/>",
+        isOptional: false),
+      SetProperty(
+        annotations: """
+          <Annotation Term="Org.OData.Core.V1.Permissions" EnumMember="Org.OData.Core.V1.Permission/Read"/>
+          """, isOptional: true),
+      SetProperty(
+        set: """
+          <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
+          <PropertyValue Property="NonInsertableProperties"><Collection><PropertyPath>P</PropertyPath></Collection>
+          </PropertyValue></Record></Annotation>
+          """, isOptional: true),
+      // Nothing is created, so every entity has what the service sent.
+      SetProperty(
+        annotations: "<Annotation Term=\"Org.OData.Core.V1.Computed\"/>",
+        set: """
+          <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
+          <PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>
+          """, isOptional: false),
+      // A media entity is created from its bytes alone.
+      SetProperty(type: "HasStream=\"true\"", isOptional: true),
+    ])
+  func setByService(row: SetProperty) throws {
+    let type = try #require(
+      try generate(
+        try model(
+          """
+          <EntityType Name="T" \(row.type)><Key><PropertyRef Name="ID"/></Key>
+            <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+            <Property Name="Q" Type="Edm.String"/>
+            <Property Name="P" Type="Edm.String" Nullable="false" \(row.attributes)>\(row.annotations)</Property></EntityType>
+          <EntityContainer Name="C"><EntitySet Name="Ts" EntityType="Shop.T">\(row.set)</EntitySet></EntityContainer>
+          """))["T"])
+    let structure = try #require(type.components(separatedBy: "struct Fields").first)
+    #expect(structure.contains("p: String?") == row.isOptional && structure.contains("q: String?"), "\(structure)")
+    #expect(structure.contains("id: Int32") && !structure.contains("id: Int32?"))
+    let update = type.components(separatedBy: "struct Update").dropFirst().first
+    #expect(update?.contains("p: String??") != true)
+  }
 }

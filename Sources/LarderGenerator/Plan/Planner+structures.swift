@@ -45,8 +45,15 @@ extension Planner {
     var members: [Member] = []
     for level in levels(of: structure) {
       for (property, name) in level.properties {
-        guard let plan = member(property, name: name, of: level.type, keyNames: keyNames, restrictions: restrictions)
+        guard
+          var plan = member(property, name: name, of: level.type, keyNames: keyNames, restrictions: restrictions)
         else { continue }
+        if structure.isEntityType, restrictions.isInsertable, !plan.isOptional, !plan.isCollection,
+          !keyNames.contains(property.name), property.defaultValue == nil,
+          structure.hasStream || isSetByService(property, "\(level.type)/\(property.name)", restrictions)
+        {
+          (plan.isOptional, plan.isSetByService) = (true, true)
+        }
         members.append((plan, level.type, property))
       }
       for (property, name) in level.navigation {
@@ -119,6 +126,12 @@ extension Planner {
       documentation: annotations.documentation(of: property, target: target))
   }
 
+  /// Whether the service sets a property of a new entity, or may do so: a creation without it is complete.
+  private func isSetByService(_ property: EdmProperty, _ target: String, _ restrictions: SetRestrictions) -> Bool {
+    annotations.isComputed(target) || annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
+      || property.sap("creatable") == "false" || restrictions.notInsertable.contains(property.name)
+  }
+
   /// Whether the entity sets and the SAP attributes of a property allow a use of it.
   private func isAllowed(
     _ use: String, property: some EdmAnnotatable, name: String, isGeneral: Bool, restricted: Set<String>
@@ -187,9 +200,8 @@ extension Planner {
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
       let isRequired =
-        !isNullable(plan, property) && !plan.isCollection && property.defaultValue == nil
-        && !notRequired.contains(property.name)
-        && !annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
+        !property.isNullable && !plan.isCollection && property.defaultValue == nil
+        && !notRequired.contains(property.name) && !isSetByService(property, target, restrictions)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
   }
@@ -234,13 +246,8 @@ extension Planner {
       guard isWritable(plan, target), !annotations.isImmutable(target), property.sap("updatable") != "false",
         !restrictions.notUpdatable.contains(property.name), !keyNames.contains(property.name)
       else { return nil }
-      return ChangeMember(member: plan, isRequired: false, isNullable: isNullable(plan, property))
+      return ChangeMember(member: plan, isRequired: false, isNullable: !plan.isCollection && property.isNullable)
     }
-  }
-
-  /// Whether a change may set a property to null. Values have nil for one that is only written, but that is not null.
-  private func isNullable(_ plan: MemberPlan, _ property: EdmProperty) -> Bool {
-    plan.isWriteOnly ? !plan.isCollection && property.isNullable : plan.isOptional
   }
 
   private func isWritable(_ plan: MemberPlan, _ target: String) -> Bool {

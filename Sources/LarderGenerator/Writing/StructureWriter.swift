@@ -54,6 +54,7 @@ struct StructureWriter {
     }
     for member in stored {
       text.document(member.documentation, else: "The property `\(member.serviceName)`.")
+      if member.isSetByService { text.line("/// Nil in an entity that has not been uploaded: the service sets it.") }
       let name = SwiftIdentifier.declared(member.name)
       if member.isIndirect {
         let optional = member.isOptional ? "?" : ""

@@ -19,7 +19,8 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   /// The property `Due`.
   var due: ODataDateTimeOffset? { didSet { odataState.assign(0) } }
   /// The property `Total`.
-  let total: Money
+  /// Nil in an entity that has not been uploaded: the service sets it.
+  let total: Money?
   /// What the customer wrote
   var note: String? { didSet { odataState.assign(1) } }
   /// The property `Customer`.
@@ -49,7 +50,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   init(
     id: Int32,
     due: ODataDateTimeOffset? = nil,
-    total: Money,
+    total: Money? = nil,
     note: String? = nil,
     customer: String,
     status: Status,
