@@ -114,6 +114,14 @@ let shop = """
   <Function Name="Best" IsBound="true">
     <Parameter Name="parties" Type="Collection(Shop.Party)"/><ReturnType Type="Shop.Party" Nullable="false"/>
   </Function>
+  <Action Name="Copy" IsBound="true"><Parameter Name="order" Type="Shop.Order"/>
+    <Parameter Name="New" Type="Shop.Order" Nullable="false"/><Parameter Name="Old" Type="Shop.Order"/>
+    <Parameter Name="More" Type="Collection(Shop.Item)"/></Action>
+  <Function Name="Near" IsBound="true"><Parameter Name="parties" Type="Collection(Shop.Party)"/>
+    <Parameter Name="Address" Type="Shop.Address"/><Parameter Name="Tags" Type="Collection(Edm.String)"/>
+    <ReturnType Type="Collection(Shop.Party)"/></Function>
+  <Function Name="Print" IsBound="true"><Parameter Name="order" Type="Shop.Order"/>
+    <Parameter Name="Pages" Type="Edm.Int32" Nullable="false"/><ReturnType Type="Edm.Stream"/></Function>
   <Function Name="Find">
     <Parameter Name="Store" Type="Edm.String"/><Parameter Name="OdataList" Type="Edm.Int32" Nullable="false"/>
     <ReturnType Type="Collection(Shop.Item)"/>

@@ -100,6 +100,35 @@ struct OperationTests {
   }
 
   @Test(
+    "Parameters that are entities need a type that entities can be created of; a stream is the result of a function")
+  func entitiesAndStreams() throws {
+    func action(_ name: String, _ type: String, result: String = "") -> String {
+      """
+      <Action Name="\(name)" IsBound="true"><Parameter Name="it" Type="Shop.Part"/>
+      <Parameter Name="It" Type="\(type)" Nullable="false"/>\(result)</Action>
+      """
+    }
+    let schema =
+      action("One", "Shop.Part") + action("Many", "Collection(Shop.Part)") + action("Media", "Shop.Media")
+      + action("Stream", "Edm.Int32", result: "<ReturnType Type=\"Edm.Stream\"/>")
+      + function("Bytes", "Shop.Part", ("At", "Shop.Place"), ("Of", "Collection(Edm.Int64)"), result: "Edm.Stream")
+      + function("Entity", "Shop.Part", ("It", "Shop.Part"))
+        + """
+        <EntityType Name="Media" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
+          <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+        <ComplexType Name="Place"/>
+        """
+    #expect(
+      try heads(schema) == [
+        "extension ODataEntityReference where Entity == Part",
+        "func bytes(at: Place, of: [Int64]) async throws -> [UInt8]", "func one(it: Part.Create) async throws",
+        "func many(it: [Part.Create]) async throws", "func stream(it: Int32) async throws -> [UInt8]",
+      ])
+    let omissions = try generateAll(try model(types + schema)).omissions
+    #expect(omissions.map(\.name) == ["Shop.Entity", "Shop.Media"])
+  }
+
+  @Test(
     "V2 and V3: a function import is called by POST if HttpMethod says so, else in V3 if it has side effects",
     arguments: [
       ("1.0", #"m:HttpMethod="GET""#, false), ("1.0", #"m:HttpMethod="POST""#, true), ("1.0", "", false),
@@ -131,7 +160,11 @@ struct OperationTests {
       _ = try await service.orders[1].items.all()
       let best: Party = try await service.parties.best()
       _ = try await (best, service.ordersOperation(odataListParameter: 1), service.find(odataListParameter: 2))
-      _ = try await service.storeSet.all()
+      try await service.orders[1].copy(
+        new: Order.Create(customer: "a", items: [Item.Create(orderID: 1)]), old: nil, more: [Item.Create(orderID: 2)])
+      let near: [Party] = try await service.parties.near(address: Address(city: "Ely"), tags: ["a"])
+      let page: [UInt8] = try await service.orders[1].print(pages: 2)
+      _ = try await (near, page, service.storeSet.all())
       let entity: EntityEntity = try await service._Set["a"]._Operation(parameter: "b")
       _ = try await service._Set[entity].fields.all()
     }

@@ -289,6 +289,66 @@ struct TypedReadingTests {
     }
   }
 
+  private struct Place: ODataConvertible {
+    let day: ODataDate?
+    var odataValue: ODataValue {
+      .complex(
+        ODataComplexValue(
+          typeName: "S.Place",
+          properties: [ODataProperty("City", .string("E\"y")), ODataProperty("Day", day.odataValue)]))
+    }
+  }
+
+  // URL Conventions 4.01 §5.1.1.14, §5.3.
+  @Test("parameters of a function that are no primitive values are JSON behind aliases")
+  func aliases() async throws {
+    try await withBooks(answer: { _, path in .ok(path.contains("Bytes") ? "abc" : #"{"value":[]}"#) }) {
+      books, service, _ in
+      let place = Place(day: ODataDate("2026-01-02"))
+      let numbers: [Int64]? = [.max, -1]
+      let none: [String]? = nil
+      _ = try await books.odataCall("S.Near").function(
+        [Book].self,
+        [("Place", place), ("Tags", ["a'b", "c&d"]), ("Numbers", numbers), ("None", none), ("Top", 5), ("Null", nil)])
+      let bytes = try await books.odataCall("S.Bytes").mediaFunction([("Of", [0.5])])
+      #expect(bytes == Array("abc".utf8))
+      let urls = sent(service).map { url in url.split(separator: "&").map { String($0).removingPercentEncoding } }
+      #expect(
+        urls == [
+          [
+            "GET Books/S.Near(Place=@p1,Tags=@p2,Numbers=@p3,None=null,Top=5,Null=null)"
+              + ##"?@p1={"@odata.type":"#S.Place","City":"E\"y","Day":"2026-01-02"}"##, #"@p2=["a'b","c&d"]"#,
+            "@p3=[9223372036854775807,-1]",
+          ],
+          ["GET Books/S.Bytes(Of=@p1)?@p1=[0.5]"],
+        ])
+    }
+  }
+
+  // JSON Format 4.01 §18.
+  @Test("parameters of an action that are entities are objects with their types, beside the other parameters")
+  func entityParameters() async throws {
+    try await withBooks(
+      answer: { _, path in path.contains("Bytes") ? .ok("a,b", ["Content-Type": "text/csv"]) : .status(204) }
+    ) { books, service, _ in
+      var list = ODataPropertyList()
+      list.set("Count", 5)
+      list.set("New", Book.Change(title: "a"), of: "S.Book")
+      list.set("More", [Book.Change(title: "b"), Book.Change(title: nil)], of: "S.Book")
+      list.setIfGiven("Old", Book.Change?.none, of: "S.Book")
+      try await books[1].odataCall("S.Copy").action(list)
+      guard case .bytes(let body)? = service.requests.last?.body else { return #expect(Bool(false), "no content") }
+      let type = ##""@odata.type":"#S.Book""##
+      #expect(
+        String(decoding: body, as: UTF8.self)
+          == ##"{"Count":5,"New":{\##(type),"Title":"a"},"More":[{\##(type),"Title":"b"},{\##(type),"Title":null}]}"##)
+      #expect(service.requests.last?.fields[.contentType] == "application/json")
+      #expect(sent(service).last == "POST Books(1)/S.Copy")
+      let bytes = try await books[1].odataCall("S.Bytes").mediaAction(list)
+      #expect(bytes == Array("a,b".utf8) && service.requests.last?.fields[.accept] == "*/*")
+    }
+  }
+
   @Test("the entities of a set that belongs to nothing are an error with status 404, not none")
   func owner() async throws {
     try await withBooks(answer: { _, _ in .status(204) }) { books, _, _ in

@@ -25,8 +25,20 @@ struct OperationPlan {
   var binding: Binding
   var form: Form
   var documentation: [String]
-  var parameters: [(name: String, serviceName: String, type: String, isOptional: Bool)]
+  var parameters: [Parameter]
   /// The Swift type of the result; nil if there is none.
   var result: String?
+  /// Whether the result is a stream.
+  var isStream = false
   var isResultOptional: Bool
+
+  /// A parameter that a call gives.
+  struct Parameter {
+    var name: String
+    var serviceName: String
+    var type: String
+    var isOptional: Bool
+    /// The qualified name of its type in the service if it is an entity.
+    var entityType: String?
+  }
 }

@@ -165,17 +165,24 @@ extension Planner {
       documentation: annotations.documentation(of: operation.element, target: operation.path), parameters: [],
       result: nil, isResultOptional: false)
     for (label, parameter) in zip(labels, operation.parameters) {
-      guard case .value(let type, let kind) = types.form(parameter.type),
-        accepts(operation.form, kind, parameter.type)
+      guard case .value(var type, let kind) = types.form(parameter.type),
+        accepts(operation.form, kind, of: type, isCollection: parameter.type.isCollection)
       else { return nil }
+      if kind == .entity { type += ".Create" }
       plan.parameters.append(
-        (
-          label, parameter.name, parameter.type.isCollection ? "[\(type)]" : type,
-          parameter.isNullable && !parameter.type.isCollection
-        ))
+        OperationPlan.Parameter(
+          name: label, serviceName: parameter.name, type: parameter.type.isCollection ? "[\(type)]" : type,
+          isOptional: parameter.isNullable && !parameter.type.isCollection,
+          entityType: kind == .entity ? parameter.type.name.map(model.resolve) : nil))
     }
     if let returnType = operation.returnType {
-      guard case .value(let type, let kind) = types.form(returnType.type), kind != .stream else { return nil }
+      guard case .value(let type, let kind) = types.form(returnType.type) else { return nil }
+      if kind == .stream {
+        if returnType.type.isCollection { return nil }
+        if case .queryFunction = operation.form { return nil }
+        (plan.result, plan.isStream) = ("[UInt8]", true)
+        return plan
+      }
       plan.result = returnType.type.isCollection ? "[\(type)]" : type
       plan.isResultOptional = !returnType.type.isCollection && returnType.isNullable
     }
@@ -202,9 +209,15 @@ extension Planner {
     if case .value(let name, _) = SwiftTypes.form(type) { name } else { "\(type)" }
   }
 
-  /// Whether an operation can be called with a parameter: URLs have room for primitive values alone.
-  private func accepts(_ form: OperationPlan.Form, _ kind: MemberPlan.Kind, _ type: EdmTypeReference) -> Bool {
-    if case .action = form { return kind == .primitive || kind == .complex }
-    return kind == .primitive && !type.isCollection
+  /// Whether an operation can be called with a parameter of a Swift type. Before V4, URLs have primitive values alone.
+  private func accepts(
+    _ form: OperationPlan.Form, _ kind: MemberPlan.Kind, of name: String, isCollection: Bool
+  ) -> Bool {
+    switch (form, kind) {
+    case (.action, .entity): creatable.contains(name)
+    case (.action, .primitive), (.action, .complex), (.function, .primitive), (.function, .complex): true
+    case (.queryFunction, .primitive): !isCollection
+    default: false
+    }
   }
 }

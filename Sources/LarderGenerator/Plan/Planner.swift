@@ -15,6 +15,8 @@ struct Planner {
   /// By the qualified name of a type, the names of the type and of all types that derive from it, generated or not, in
   /// their order.
   let descendants: [String: [String]]
+  /// The Swift names of the entity types that entities can be created of.
+  private(set) var creatable: Set<String> = []
   private var omissions: Set<Omission> = []
   /// The qualified names of the types and containers that are planned.
   private var planned: Set<String> = []
@@ -53,13 +55,14 @@ struct Planner {
       for type in schema.typeDefinitions where isFirst(type.qualifiedName) {
         plan.definitions += definition(type).map { [$0] } ?? []
       }
-      for container in schema.containers {
-        guard let service = service(container) else { continue }
-        if planned.insert(container.qualifiedName).inserted {
-          plan.services.append(service)
-        } else {
-          omit(.repeatedName, container.qualifiedName)
-        }
+    }
+    creatable = Set(plan.structures.filter { $0.create != nil }.map(\.name))
+    for container in model.schemas.flatMap(\.containers) {
+      guard let service = service(container) else { continue }
+      if planned.insert(container.qualifiedName).inserted {
+        plan.services.append(service)
+      } else {
+        omit(.repeatedName, container.qualifiedName)
       }
     }
     plan.operations = boundOperations()

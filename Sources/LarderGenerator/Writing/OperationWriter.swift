@@ -28,8 +28,8 @@ enum OperationWriter {
     let kind: String
     let method: String
     switch plan.form {
-    case .function: (kind, method) = ("function", "function")
-    case .action: (kind, method) = ("action", "action")
+    case .function: (kind, method) = ("function", plan.isStream ? "mediaFunction" : "function")
+    case .action: (kind, method) = ("action", plan.isStream ? "mediaAction" : "action")
     case .queryFunction(let isPost): (kind, method) = ("function import", isPost ? "postedFunction" : "queryFunction")
     }
     text.document(plan.documentation, else: "Calls the \(kind) `\(plan.serviceName)`.")
@@ -42,16 +42,20 @@ enum OperationWriter {
     text.declareBlock(
       "func \(SwiftIdentifier.declared(plan.name))(\(parameters.joined(separator: ", "))) async throws\(result)"
     ) { text in
-      let arguments = plan.parameters.map { (SwiftText.literal($0.serviceName), SwiftIdentifier.declared($0.name)) }
+      let arguments = plan.parameters.map { parameter in
+        let entity = parameter.entityType.map { ", of: \(SwiftText.literal($0))" } ?? ""
+        return "\(SwiftText.literal(parameter.serviceName)), \(SwiftIdentifier.declared(parameter.name))\(entity)"
+      }
       if case .action = plan.form {
         text.line("\(arguments.isEmpty ? "let" : "var") odataList = ODataPropertyList()")
         for (parameter, argument) in zip(plan.parameters, arguments) {
-          text.line("odataList.\(parameter.isOptional ? "setIfGiven" : "set")(\(argument.0), \(argument.1))")
+          text.line("odataList.\(parameter.isOptional ? "setIfGiven" : "set")(\(argument))")
         }
       } else {
-        text.list("let odataList: ODataCall.Arguments = [", arguments.map { "(\($0.0), \($0.1))" }, "]")
+        text.list("let odataList: ODataCall.Arguments = [", arguments.map { "(\($0))" }, "]")
       }
       guard let result = plan.result else { return text.line("try await \(call).\(method)(odataList)") }
+      if plan.isStream { return text.line("return try await \(call).\(method)(odataList)") }
       let value = "try await \(call).\(method)(\(result).self, odataList)"
       text.line(plan.isResultOptional ? "return \(value)" : "return try ODataCall.required(\(value.dropFirst(4)))")
     }

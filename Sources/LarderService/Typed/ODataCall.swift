@@ -4,7 +4,7 @@ public import LarderOData
 /// A call of an action or function: what the methods of generated types use.
 public struct ODataCall: Sendable {
   /// Values by the names of parameters; nil is null, and in V2 and V3 no parameter.
-  public typealias Arguments = [(name: String, value: (any ODataPrimitive)?)]
+  public typealias Arguments = [(name: String, value: (any ODataConvertible)?)]
 
   private let store: any ODataStore
   private let path: ODataPath
@@ -20,13 +20,53 @@ public struct ODataCall: Sendable {
     path = ODataPath(root: owner.root, owner.segments + [ODataPathSegment(.qualifiedName(name))])
   }
 
-  /// Calls a function of V4, with its parameters in the path; nil for the null value.
+  /// Calls a function of V4, with its parameters in the URL; nil for the null value.
   public func function<Result: Decodable & Sendable>(
     _ type: Result.Type, _ parameters: Arguments
-  ) async throws -> Result? {
-    let arguments = parameters.map { ODataArgument(name: $0.name, value: ODataCall.expression($0.value)) }
+  ) async throws -> Result? { try await store.read(type, url(parameters)) }
+
+  /// Calls a function of V4 whose result is a stream, and reads its bytes into memory.
+  public func mediaFunction(_ parameters: Arguments) async throws -> [UInt8] {
+    try await store.readMedia(url(parameters))
+  }
+
+  /// The URL of a function of V4: primitive parameters are in the path, others are JSON behind aliases (URL Conventions
+  /// 4.01 §5.1.1.14, §5.3).
+  private func url(_ parameters: Arguments) throws -> String {
+    var arguments: [ODataArgument] = []
+    var aliases: [ODataAlias] = []
+    for (name, value) in parameters {
+      var expression = ODataExpression(.literal(.null))
+      if let primitive = value as? any ODataPrimitive {
+        expression = primitive.odataExpression
+      } else if let value = value?.odataValue, value != .null {
+        let alias = ODataAlias(name: "p\(aliases.count + 1)", value: try json(value, name))
+        aliases.append(alias)
+        expression = ODataExpression(.path(ODataPath(root: .alias(alias.name), [])))
+      }
+      arguments.append(ODataArgument(name: name, value: expression))
+    }
     let path = ODataPath(root: path.root, path.segments + [ODataPathSegment(.arguments(arguments))])
-    return try await store.read(type, store.text(ODataQuery<ODataUntyped>(path: path)))
+    var query = ODataQuery<ODataUntyped>(path: path)
+    query.options.aliases = aliases
+    return try store.text(query)
+  }
+
+  /// A value as JSON in a URL.
+  private func json(_ value: ODataValue, _ name: String) throws -> ODataExpression {
+    let writer = ODataPayloadWriter(version: store.model?.version ?? .v4, model: store.model)
+    let bytes: [UInt8]
+    do throws(ODataPayloadWritingError) { bytes = try writer.parameters([ODataProperty(name, value)]) } catch {
+      throw ODataCall.unwritten(error)
+    }
+    guard case .object(let members) = try JSONNode(bytes), let value = members.last?.value else {
+      return ODataExpression(.literal(.null))
+    }
+    return ODataExpression(json: value)
+  }
+
+  private static func unwritten(_ error: ODataPayloadWritingError) -> ODataServiceError {
+    ODataServiceError(.invalidRequest("\(error)"), operation: "call", cause: error)
   }
 
   /// Calls an action, with its parameters in the body; nil if it has no result.
@@ -37,9 +77,26 @@ public struct ODataCall: Sendable {
   /// Calls an action without a result.
   public func action(_ parameters: ODataPropertyList) async throws { _ = try await invoke(parameters) }
 
-  private func invoke(_ parameters: ODataPropertyList) async throws -> ODataSingleResponse {
+  /// Calls an action whose result is a stream, and reads its bytes into memory.
+  public func mediaAction(_ parameters: ODataPropertyList) async throws -> [UInt8] {
+    try await invoke(parameters, accept: "*/*").payloadBytes
+  }
+
+  private func invoke(_ parameters: ODataPropertyList, accept: String? = nil) async throws -> ODataSingleResponse {
+    var request = try request(parameters)
+    if let accept { request.fields[.accept] = accept }
+    return try await store.execute(single: request)
+  }
+
+  private func request(_ parameters: ODataPropertyList) throws -> ODataSingleRequest {
     let path = try store.text(ODataQuery<ODataUntyped>(path: path))
-    return try await store.execute(single: .invokeAction(path, parameters: parameters.properties))
+    guard !parameters.entities.isEmpty else { return .invokeAction(path, parameters: parameters.properties) }
+    // Members of one object, like an entity's (JSON Format 4.01 §18).
+    let body = ODataEntity(properties: parameters.properties, navigationLinks: parameters.entities)
+    let writer = ODataPayloadWriter(version: store.model?.version ?? .v4, model: store.model)
+    let bytes: [UInt8]
+    do throws(ODataPayloadWritingError) { bytes = try writer.entity(body) } catch { throw ODataCall.unwritten(error) }
+    return ODataSingleRequest(.invokeAction, path, body: .bytes(bytes, contentType: writer.mediaType))
   }
 
   /// Calls a function import of V2 or V3 by GET, with its parameters in the query; nil for the null value.
@@ -68,15 +125,15 @@ public struct ODataCall: Sendable {
     var query = ODataQuery<ODataUntyped>(path: path)
     let printer = ODataPrinter(version: store.model?.version ?? .v2)
     for case (let name, let value?) in parameters {
-      let text = try printer.print(value.odataExpression)
+      guard let primitive = value as? any ODataPrimitive else {
+        throw ODataServiceError(
+          .notSupported("a parameter of a function import that is no primitive value ('\(name)')"), operation: "call")
+      }
+      let text = try printer.print(primitive.odataExpression)
       // The query encodes the values of its options.
       query = query.custom(name, PercentEncoding.decode(text) ?? text)
     }
     return try store.text(query)
-  }
-
-  private static func expression(_ value: (any ODataPrimitive)?) -> ODataExpression {
-    value?.odataExpression ?? ODataExpression(.literal(.null))
   }
 
   /// The result of an operation that always has one.
@@ -96,4 +153,21 @@ extension ODataEntityReference {
 extension ODataEntitySet {
   /// A call of an operation that is bound to the entities, by its qualified name. Options of the query are not sent.
   public func odataCall(_ name: String) -> ODataCall { ODataCall(store, query.path, name) }
+}
+
+extension ODataExpression {
+  /// A JSON value in a URL (URL Conventions 4.01 §5.1.1.14).
+  fileprivate init(json: JSONNode) {
+    switch json {
+    case .null: self.init(.literal(.null))
+    case .boolean(let value): self.init(.literal(.boolean(value)))
+    case .number(let text):
+      let number = ODataDecimal(text).map { ODataValue.untypedNumber($0) }
+      self.init(.literal(number ?? (try? ODataValue(text: text, type: .double)) ?? .string(text)))
+    case .string(let text): self.init(.literal(.string(text)))
+    case .array(let items): self.init(.array(items.map { ODataExpression(json: $0) }))
+    case .object(let members):
+      self.init(.object(members.map { ODataObjectMember(name: $0.name, value: ODataExpression(json: $0.value)) }))
+    }
+  }
 }

@@ -20,6 +20,15 @@ extension ODataEntitySet where Entity == Bank {
     let odataList: ODataCall.Arguments = []
     return try ODataCall.required(await self.odataCall("Shop.Best").function(Party.self, odataList))
   }
+
+  /// Calls the function `Shop.Near`.
+  func near(address: Address? = nil, tags: [String]) async throws -> [Party] {
+    let odataList: ODataCall.Arguments = [
+      ("Address", address),
+      ("Tags", tags)
+    ]
+    return try ODataCall.required(await self.odataCall("Shop.Near").function([Party].self, odataList))
+  }
 }
 
 extension ODataEntityReference where Entity == Company {
@@ -37,6 +46,15 @@ extension ODataEntitySet where Entity == Company {
     let odataList: ODataCall.Arguments = []
     return try ODataCall.required(await self.odataCall("Shop.Best").function(Party.self, odataList))
   }
+
+  /// Calls the function `Shop.Near`.
+  func near(address: Address? = nil, tags: [String]) async throws -> [Party] {
+    let odataList: ODataCall.Arguments = [
+      ("Address", address),
+      ("Tags", tags)
+    ]
+    return try ODataCall.required(await self.odataCall("Shop.Near").function([Party].self, odataList))
+  }
 }
 
 extension ODataEntityReference where Entity == EntityEntity {
@@ -50,6 +68,14 @@ extension ODataEntityReference where Entity == EntityEntity {
 }
 
 extension ODataEntityReference where Entity == Order {
+  /// Calls the function `Shop.Print`.
+  func print(pages: Int32) async throws -> [UInt8] {
+    let odataList: ODataCall.Arguments = [
+      ("Pages", pages)
+    ]
+    return try await self.odataCall("Shop.Print").mediaFunction(odataList)
+  }
+
   /// Calls the action `Shop.Ship`.
   func ship() async throws {
     let odataList = ODataPropertyList()
@@ -60,6 +86,15 @@ extension ODataEntityReference where Entity == Order {
   func itemsOperation() async throws {
     let odataList = ODataPropertyList()
     try await self.odataCall("Shop.Items").action(odataList)
+  }
+
+  /// Calls the action `Shop.Copy`.
+  func copy(new: Order.Create, old: Order.Create? = nil, more: [Item.Create]) async throws {
+    var odataList = ODataPropertyList()
+    odataList.set("New", new, of: "Shop.Order")
+    odataList.setIfGiven("Old", old, of: "Shop.Order")
+    odataList.set("More", more, of: "Shop.Item")
+    try await self.odataCall("Shop.Copy").action(odataList)
   }
 }
 
@@ -77,5 +112,14 @@ extension ODataEntitySet where Entity == Party {
   func best() async throws -> Party {
     let odataList: ODataCall.Arguments = []
     return try ODataCall.required(await self.odataCall("Shop.Best").function(Party.self, odataList))
+  }
+
+  /// Calls the function `Shop.Near`.
+  func near(address: Address? = nil, tags: [String]) async throws -> [Party] {
+    let odataList: ODataCall.Arguments = [
+      ("Address", address),
+      ("Tags", tags)
+    ]
+    return try ODataCall.required(await self.odataCall("Shop.Near").function([Party].self, odataList))
   }
 }

@@ -46,10 +46,12 @@ extension Optional: ODataConvertible where Wrapped: ODataConvertible {
   public var odataValue: ODataValue { map(\.odataValue) ?? .null }
 }
 
-/// Properties that are collected for a request.
+/// Properties that are collected for a request, and entities that are parameters of an action.
 public struct ODataPropertyList: Sendable {
   /// The properties so far.
   public private(set) var properties: [ODataProperty] = []
+  /// The entities so far, by the names of their parameters.
+  package private(set) var entities: [ODataNavigationLink] = []
 
   /// Creates an empty list.
   public init() {}
@@ -62,5 +64,22 @@ public struct ODataPropertyList: Sendable {
   /// Adds a property, unless its value is nil. An optional value inside of the optional can be null.
   public mutating func setIfGiven(_ name: String, _ value: (some ODataConvertible)?) {
     if let value { set(name, value) }
+  }
+
+  /// Adds an entity of a type as a parameter.
+  public mutating func set(_ name: String, _ entity: some ODataChange, of type: String) {
+    entities.append(ODataNavigationLink(name: name, content: .entity(entity.odataEntity(of: type))))
+  }
+
+  /// Adds entities of a type as a parameter.
+  public mutating func set(_ name: String, _ entities: [some ODataChange], of type: String) {
+    let entities = entities.map { $0.odataEntity(of: type) }
+    self.entities.append(
+      ODataNavigationLink(name: name, content: .collection(ODataEntityCollection(entities: entities))))
+  }
+
+  /// Adds an entity of a type as a parameter, unless it is nil.
+  public mutating func setIfGiven(_ name: String, _ entity: (some ODataChange)?, of type: String) {
+    if let entity { set(name, entity, of: type) }
   }
 }
