@@ -113,6 +113,78 @@ func requestIsRepeated() async throws {
   try await store.close()
 }
 
+/// An order as a screen shows it.
+struct OrderRow: Decodable, Sendable {
+  var note: String?
+
+  enum CodingKeys: String, CodingKey {
+    case note = "Note"
+  }
+}
+
+@MainActor @Observable
+final class CachedOrderListModel {
+  private(set) var notes: [String] = []
+  private(set) var isFromCache = false
+  private(set) var message: String?
+  private let store: OnlineODataStore
+
+  init(_ store: OnlineODataStore) { self.store = store }
+
+  func load() async {
+    message = nil
+    for await event in store.schedule(.read("Orders?$orderby=ID")).events {
+      switch event {
+      case .requestCacheResponse(let step): if show(step.response) { isFromCache = true }
+      case .requestServerResponse(let step): if show(step.response) { isFromCache = false }
+      case .requestFailed(let step): message = step.error?.localizedDescription
+      case .requestStarted, .requestFinished: break
+      }
+    }
+  }
+
+  /// Returns false if there is no response: the cache has none.
+  private func show(_ response: ODataResponse?) -> Bool {
+    guard let orders = try? response?.single?.decoded([OrderRow].self) else { return false }
+    notes = orders.compactMap(\.note)
+    return true
+  }
+}
+
+@MainActor
+func listShowsTheCachedOrdersFirst() async throws {
+  let service = try makeService()
+  let store = try await service.onlineStore()
+  let model = CachedOrderListModel(store)
+  await model.load()
+  try service.change("Orders(1)", ["Note": "two teas"])
+
+  service.latency = .seconds(2)
+  let loading = Task { await model.load() }
+  expect(await service.clock.waitUntil { model.isFromCache })
+  expect(model.notes == ["tea", "milk"])
+
+  await service.clock.waitForSleepers()
+  service.clock.advance(by: .seconds(2))
+  await loading.value
+  expect(model.notes == ["two teas", "milk"] && !model.isFromCache)
+  try await store.close()
+}
+
+@MainActor
+func passiveListSendsNothing() async throws {
+  let service = try makeService()
+  let store = try await service.onlineStore()
+  let model = CachedOrderListModel(store)
+  await model.load()
+  let count = service.requests.count
+  try store.setPassive(true)
+  await model.load()
+  expect(model.isFromCache && model.message == nil)
+  expect(service.requests.count == count)
+  try await store.close()
+}
+
 // MARK: The offline store
 
 @MainActor
@@ -315,6 +387,8 @@ try await listShowsTheOrders()
 try await listKeepsTheOrdersWithoutANetwork()
 try await listShowsThatItLoads()
 try await requestIsRepeated()
+try await listShowsTheCachedOrdersFirst()
+try await passiveListSendsNothing()
 try await noteIsUploaded()
 try await noteOfAnotherClientWins()
 try await headlineIsRequestedAgainAfterAMinute()

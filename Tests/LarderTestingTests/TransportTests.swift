@@ -182,6 +182,27 @@ struct TestClockTests {
     await watcher.value
   }
 
+  @Test("A wait for a condition ends when it is true, at its limit, and when the task is cancelled")
+  @MainActor
+  func conditions() async {
+    let clock = TestClock()
+    var steps = 0
+    let other = Task {
+      for _ in 0..<5 {
+        await Task.yield()
+        steps += 1
+      }
+    }
+    #expect(await clock.waitUntil { steps == 5 })
+    await other.value
+    #expect(await clock.waitUntil(within: .zero) { steps == 5 })
+    #expect(await clock.waitUntil(within: .milliseconds(5)) { steps > 5 } == false)
+    let waiting = Task { await clock.waitUntil(within: .seconds(600)) { steps > 5 } }
+    waiting.cancel()
+    #expect(await waiting.value == false)
+    #expect(clock.elapsed == .zero)
+  }
+
   @Test("A clock forgets tasks that are cancelled after they wake")
   @MainActor
   func cancellingLate() async throws {

@@ -138,6 +138,24 @@ public final class TestClock: Sendable {
     }
   }
 
+  /// Waits until a condition is true, such as one on a model that another task changes. It does not advance the clock.
+  ///
+  /// Returns false if the condition is still false after `limit`, in real time, or if the task is cancelled: expect the
+  /// result.
+  ///
+  /// ```swift
+  /// #expect(await service.clock.waitUntil { model.isFromCache })
+  /// ```
+  public func waitUntil(within limit: Duration = .seconds(10), _ condition: () -> Bool) async -> Bool {
+    let system = LarderEnvironment.system
+    let end = system.uptime() + limit
+    while !condition() {
+      guard system.uptime() < end else { return false }
+      do { try await system.sleep(.milliseconds(1)) } catch { return condition() }
+    }
+    return true
+  }
+
   /// The system's environment with the time of this clock, for the options of a store.
   ///
   /// Dates, waits before the repetition of a request, and other waits of a second and more are those of the clock. Shorter
