@@ -12,7 +12,7 @@ guard CommandLine.arguments.count >= 3, let url = URL(string: CommandLine.argume
   exit(2)
 }
 let manager = ContentManager(
-  cache: try FileCache(path: CommandLine.arguments[2]), transport: try CurlTransport())
+  cache: try FileCache(path: CommandLine.arguments[2]), transport: try PlatformTransport())
 
 var query = ContentQuery<[Article]>.json(url)
 query.ttl = .seconds(300)

@@ -14,7 +14,7 @@ func openStore(_ root: URL, user: String, token: @escaping @Sendable () async th
   -> OfflineODataProvider
 {
   let provider = try OfflineODataProvider(
-    serviceRoot: root, transport: try CurlTransport(),
+    serviceRoot: root, transport: try PlatformTransport(),
     authentication: BearerAuthentication(identity: user) { _ in try await token() },
     parameters: OfflineODataParameters(storeName: "todo", currentUser: user))
   try await provider.add(OfflineODataDefiningQuery("open", "TodoItems?$filter=complete eq false"))

@@ -7,7 +7,7 @@ import Larder
 func makeManager(folder: String) throws -> ContentManager {
   let disk = try FileCache(path: folder, byteLimit: 50 << 20)
   return ContentManager(
-    cache: TieredCache(memory: MemoryCache(byteLimit: 16 << 20), disk: disk), transport: try CurlTransport())
+    cache: TieredCache(memory: MemoryCache(byteLimit: 16 << 20), disk: disk), transport: try PlatformTransport())
 }
 
 /// The policies that correspond to OkHttp's `CacheControl`.

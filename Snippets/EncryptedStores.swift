@@ -23,12 +23,12 @@ let files = try FileCache(path: folder + "/pictures", encryptionKey: key)
 
 // The online store: the last responses of a service.
 let online = try OnlineODataStore(
-  serviceRoot: root, transport: try CurlTransport(),
+  serviceRoot: root, transport: try PlatformTransport(),
   options: OnlineStoreOptions(useCache: true, path: folder, encryptionKey: key))
 
 // The offline store: rows, media and pending changes.
 var parameters = OfflineODataParameters(storeName: "shop", path: folder, encryptionKey: key)
-let offline = try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport(), parameters: parameters)
+let offline = try OfflineODataProvider(serviceRoot: root, transport: try PlatformTransport(), parameters: parameters)
 do {
   try await online.open()
   try await online.close()

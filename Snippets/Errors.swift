@@ -9,7 +9,7 @@ guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.argum
 }
 
 let provider = try OfflineODataProvider(
-  serviceRoot: root, transport: try CurlTransport(),
+  serviceRoot: root, transport: try PlatformTransport(),
   parameters: OfflineODataParameters(path: CommandLine.arguments[2]))
 
 // Handles one category, and in it the names for which the application has a solution.

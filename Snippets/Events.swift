@@ -8,7 +8,7 @@ guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.argum
   exit(2)
 }
 let store = try OnlineODataStore(
-  serviceRoot: root, transport: CurlTransport(),
+  serviceRoot: root, transport: PlatformTransport(),
   options: OnlineStoreOptions(useCache: true, path: CommandLine.arguments[2]))
 try await store.open()
 

@@ -22,11 +22,7 @@ guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.argum
 }
 
 // The network: URLSession on Apple platforms, libcurl on Linux.
-#if canImport(Darwin)
-  let transport = try URLSessionTransport()
-#else
-  let transport = try CurlTransport()
-#endif
+let transport = try PlatformTransport()
 
 // The store is one file in this folder.
 let provider = try OfflineODataProvider(

@@ -23,7 +23,7 @@ guard CommandLine.arguments.count == 3, let url = URL(string: CommandLine.argume
   exit(2)
 }
 let cache = TieredCache(memory: MemoryCache(), disk: try FileCache(path: CommandLine.arguments[2]))
-let manager = ContentManager(cache: cache, transport: try CurlTransport())
+let manager = ContentManager(cache: cache, transport: try PlatformTransport())
 
 var query = ContentQuery(url) { data in try Image(data) }
 // For a minute, the cached image is used without a request. For a day, it is shown while a new one is requested.

@@ -39,7 +39,7 @@ guard CommandLine.arguments.count == 2, let root = URL(string: CommandLine.argum
 }
 
 // Without a folder, the file is in the folder of the platform for the data of applications.
-let provider = try OfflineODataProvider(serviceRoot: root, transport: try URLSessionTransport())
+let provider = try OfflineODataProvider(serviceRoot: root, transport: try PlatformTransport())
 try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder"))
 try await provider.open()
 

@@ -20,7 +20,7 @@ struct Order: Decodable, Sendable {
 }
 
 let provider = try OfflineODataProvider(
-  serviceRoot: root, transport: try CurlTransport(),
+  serviceRoot: root, transport: try PlatformTransport(),
   parameters: OfflineODataParameters(storeName: "orders", path: CommandLine.arguments[2]))
 
 // A defining query says what is downloaded: the orders with their items. Queries can be added and removed at any time.

@@ -11,7 +11,7 @@ struct OrderDesk: Sendable {
 
   init(root: URL, folder: String) throws {
     provider = try OfflineODataProvider(
-      serviceRoot: root, transport: try CurlTransport(),
+      serviceRoot: root, transport: try PlatformTransport(),
       parameters: OfflineODataParameters(storeName: "orders", path: folder))
     shop = Shop(provider)
   }

@@ -50,7 +50,7 @@ func openStore(_ root: URL, folder: String, login: some Login, key: StorageKey) 
   options.onDiagnostic = { diagnostic in print(diagnostic) }
 
   let store = try OnlineODataStore(
-    serviceRoot: root, transport: try CurlTransport(),
+    serviceRoot: root, transport: try PlatformTransport(),
     authentication: BearerAuthentication(identity: login.user) { rejected in
       try await login.token(after: rejected)
     },

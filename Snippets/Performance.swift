@@ -79,7 +79,7 @@ func openObjects(folder: String) async throws -> ObjectStore {
 func openImages(folder: String) throws -> ContentManager {
   let memory = MemoryCache(byteLimit: 32 << 20)
   let disk = try FileCache(path: folder, byteLimit: 256 << 20)
-  return ContentManager(cache: TieredCache(memory: memory, disk: disk), transport: try CurlTransport())
+  return ContentManager(cache: TieredCache(memory: memory, disk: disk), transport: try PlatformTransport())
 }
 
 /// Content that is too large for memory.

@@ -17,7 +17,7 @@ var parameters = OfflineODataParameters(
 // Another user's store in this folder is kept unchanged. This needs neither that user's key nor a network.
 parameters.onUserSwitch = .setAside()
 
-let provider = try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport(), parameters: parameters)
+let provider = try OfflineODataProvider(serviceRoot: root, transport: try PlatformTransport(), parameters: parameters)
 try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder"))
 do {
   try await provider.open()
