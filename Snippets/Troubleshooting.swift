@@ -32,13 +32,13 @@ func printRejected(_ provider: OfflineODataProvider) async throws {
   }
 }
 
-/// Sends a change that met a conflict again, unless the server has deleted the entity.
+/// Puts a change that met a conflict back into the queue, unless the server has deleted the entity.
 func resolve(_ requestID: Int64, _ provider: OfflineODataProvider) async throws {
   guard let conflict = try await provider.conflict(requestID) else { return }
   if conflict.theirs == nil, conflict.isTheirsKnown {
     try await provider.discard(requestID)  // the server has deleted the entity
   } else {
-    try await provider.retry(requestID)  // sends this device's values again, with the new ETag
+    try await provider.retry(requestID)  // the next upload sends this device's values, with the new ETag
   }
 }
 
