@@ -22,19 +22,13 @@ struct ModelAnnotations {
     return lines
   }
 
-  /// Whether a term without a value, or with `true`, applies to an element.
-  func isTagged(_ term: String, target: String) -> Bool {
-    guard let annotation = model.annotations(target: target).first(where: { $0.term == term }) else { return false }
-    return annotation.value.map { $0.bool == true } ?? true
-  }
-
   /// Whether the service alone sets a property.
   func isComputed(_ target: String) -> Bool {
-    isTagged("Org.OData.Core.V1.Computed", target: target) || !model.permissions(target: target).allowWriting
+    model.isTagged("Org.OData.Core.V1.Computed", target: target) || !model.permissions(target: target).allowWriting
   }
 
   /// Whether a property never changes after the creation of its entity.
-  func isImmutable(_ target: String) -> Bool { isTagged("Org.OData.Core.V1.Immutable", target: target) }
+  func isImmutable(_ target: String) -> Bool { model.isTagged("Org.OData.Core.V1.Immutable", target: target) }
 
   /// What the entity sets of a type do not allow. A type of several sets is restricted only where all of them are.
   func restrictions(ofSets targets: [(set: EdmEntitySet, target: String)]) -> SetRestrictions {

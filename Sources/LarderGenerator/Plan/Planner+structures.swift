@@ -128,7 +128,7 @@ extension Planner {
 
   /// Whether the service sets a property of a new entity, or may do so: a creation without it is complete.
   private func isSetByService(_ property: EdmProperty, _ target: String, _ restrictions: SetRestrictions) -> Bool {
-    annotations.isComputed(target) || annotations.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
+    annotations.isComputed(target) || model.isTagged("Org.OData.Core.V1.ComputedDefaultValue", target: target)
       || property.sap("creatable") == "false" || restrictions.notInsertable.contains(property.name)
   }
 

@@ -136,6 +136,12 @@ extension EdmModel {
     return annotations(target: target).first { $0.term == term && $0.qualifier == qualifier }
   }
 
+  /// Whether a term without a value, or with `true`, applies to an element.
+  package func isTagged(_ term: String, target: String) -> Bool {
+    guard let annotation = annotation(term, target: target) else { return false }
+    return annotation.value.map { $0.bool == true } ?? true
+  }
+
   private func inlineAnnotations(_ target: String) -> [EdmAnnotation] {
     let steps = target.split(separator: "/", omittingEmptySubsequences: false)
     guard let first = steps.first, steps.count <= 2 else { return [] }

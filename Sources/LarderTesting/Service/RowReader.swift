@@ -23,6 +23,9 @@ struct RowContent {
 /// Checks what clients write against the model.
 struct RowReader {
   let model: TestModel
+  let clock: TestClock
+  /// The number of the change.
+  let number: Int
 
   /// The content of an entity of a type, or of one derived from it.
   func entity(_ node: JSONNode, of declared: EdmStructure) throws(ServiceFault) -> RowContent {
@@ -138,7 +141,7 @@ struct RowReader {
     return .array(try items.map { item throws(ServiceFault) in try value(item, of: property) })
   }
 
-  private func value(_ node: JSONNode, of property: EdmProperty) throws(ServiceFault) -> JSONNode {
+  func value(_ node: JSONNode, of property: EdmProperty) throws(ServiceFault) -> JSONNode {
     if node == .null {
       guard property.isNullable else { throw ServiceFault(400, "'\(property.name)' must not be null.") }
       return node
@@ -181,6 +184,8 @@ struct RowReader {
         values[property.name] = try value(defaultNode(text, property), of: property)
       } else if property.isNullable {
         values[property.name] = .null
+      } else if let computed = try computed(property, of: structure) {
+        values[property.name] = computed
       } else {
         throw ServiceFault(400, "\(place) has no value for '\(property.name)', which must not be null.")
       }

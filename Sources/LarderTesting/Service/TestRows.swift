@@ -29,9 +29,14 @@ struct TestRows: Sendable {
   /// The entities that earlier requests of the batch created, by Content-ID.
   var created: [String: String] = [:]
 
-  init(_ model: TestModel) { self.model = model }
+  private let clock: TestClock
 
-  private var reader: RowReader { RowReader(model: model) }
+  init(_ model: TestModel, clock: TestClock) {
+    self.model = model
+    self.clock = clock
+  }
+
+  private var reader: RowReader { RowReader(model: model, clock: clock, number: version + 1) }
 
   /// The depth to which containment may nest, which the copy of the rows for queries has.
   static let containmentDepth = 4
@@ -120,9 +125,7 @@ struct TestRows: Sendable {
     case .byte, .sbyte, .int16, .int32, .int64:
       let largest = rows(in: place.path).compactMap { $0.values[name]?.text.flatMap(Int.init) }.max()
       return .number(String((largest ?? 0) + 1))
-    case .guid:
-      let digits = String(version + 1, radix: 16)
-      return .string("00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits)
+    case .guid: return .string(RowReader.guid(version + 1))
     default: return nil
     }
   }

@@ -21,9 +21,13 @@ public import LarderOnline
 ///
 /// The service evaluates queries as an offline store does: `$filter`, `$orderby`, `$expand`, `$select`, `$apply`, `$search`,
 /// `$count` and the rest. It carries out POST (also with related entities), PATCH, PUT, DELETE, links and batches; it
-/// checks values against the model, and ETags. It returns pages and delta links. A request that it does not support gets the
-/// status 501, with a message that names the feature: calls of actions and functions, media, changes of one property alone,
-/// query options of changes, upserts. Add a route to ``transport`` for these. Models of OData V2 and V3 are not supported.
+/// checks values against the model, and ETags. It sets properties with the annotation `Core.Computed` or
+/// `Core.ComputedDefaultValue` that are never null and that a creation leaves out: a time is that of ``clock``, numbers are 0.
+/// It returns pages and delta links.
+///
+/// A request that it does not support gets the status 501, with a message that names the feature: calls of actions and
+/// functions, media, changes of one property alone, query options of changes, upserts. Add a route to ``transport`` for
+/// these. Models of OData V2 and V3 are not supported.
 public final class TestService: HTTPTransport {
   /// The network between the stores and the service: routes, latency, failures, the requests that were sent.
   public let transport: ScriptedTransport
@@ -40,8 +44,9 @@ public final class TestService: HTTPTransport {
   ///
   /// - Parameters:
   ///   - metadata: the metadata document (`$metadata`) of the service: XML or JSON, of V4.
-  ///   - rows: the entities of each set and singleton by its name. Rows may lack properties that can be null, integer keys
-  ///     and GUID keys. A row can contain related rows, and `Name@odata.bind` leads to rows by their paths.
+  ///   - rows: the entities of each set and singleton by its name. Rows may lack properties that can be null or are
+  ///     computed, integer keys and GUID keys. A row can contain related rows, and `Name@odata.bind` leads to rows by
+  ///     their paths.
   ///   - root: the root of the service.
   ///   - clock: the clock of the service and of its stores.
   /// - Throws: ``TestServiceError`` for rows that do not fit the model, `MetadataError`.
@@ -62,7 +67,7 @@ public final class TestService: HTTPTransport {
       throw TestServiceError(ServiceFault(501, "TestService does not support models of OData V2 and V3."))
     }
     transport = ScriptedTransport(root: root, clock: clock)
-    let data = try TestService.rows(rows, TestModel(model, root: transport.root.absoluteString))
+    let data = try TestService.rows(rows, TestModel(model, root: transport.root.absoluteString), clock)
     responder = TestResponder(
       data, metadata: metadata,
       queries: try TestQueries(root: transport.root, metadata: metadata, clock: clock, rows: data))
@@ -72,8 +77,8 @@ public final class TestService: HTTPTransport {
     }
   }
 
-  private static func rows(_ rows: [String: [TestRow]], _ model: TestModel) throws -> TestRows {
-    var data = TestRows(model)
+  private static func rows(_ rows: [String: [TestRow]], _ model: TestModel, _ clock: TestClock) throws -> TestRows {
+    var data = TestRows(model, clock: clock)
     var all: [(place: RowPlace, row: TestRow)] = []
     for (name, entities) in rows.sorted(by: { $0.key < $1.key }) {
       guard let place = model.place(name) else {

@@ -1,0 +1,67 @@
+import Foundation
+import LarderHTTP
+import LarderOData
+import LarderOffline
+import LarderTesting
+import Testing
+
+@Suite("Test service: computed properties", .timeLimit(.minutes(2)))
+struct ComputedTests {
+  private static let metadata = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="Shop" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+    <EnumType Name="Color"><Member Name="Red" Value="1"/><Member Name="Blue" Value="2"/></EnumType>
+    <EntityType Name="Base" Abstract="true"><Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Changed" Type="Edm.DateTimeOffset" Precision="0" Nullable="false"/></EntityType>
+    <EntityType Name="Note" BaseType="Shop.Base">
+    <Property Name="Text" Type="Edm.String" Nullable="false"/>
+    <Property Name="Tag" Type="Edm.Guid" Nullable="false"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Day" Type="Edm.Date" Nullable="false"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Count" Type="Edm.Int64" Nullable="false"><Annotation Term="Org.OData.Core.V1.ComputedDefaultValue"/></Property>
+    <Property Name="User" Type="Edm.String" Nullable="false"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Done" Type="Edm.Boolean" Nullable="false"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Color" Type="Shop.Color" Nullable="false"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Seen" Type="Edm.DateTimeOffset"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Size" Type="Edm.Int32" Nullable="false">
+    <Annotation Term="Org.OData.Core.V1.Computed" Bool="false"/></Property></EntityType>
+    <Annotations Target="Shop.Base/Changed"><Annotation Term="Org.OData.Core.V1.Computed" Bool="true"/></Annotations>
+    <EntityContainer Name="Desk"><EntitySet Name="Notes" EntityType="Shop.Note"/></EntityContainer>
+    </Schema></edmx:DataServices></edmx:Edmx>
+    """
+
+  private func makeService() throws -> TestService {
+    try TestService(metadata: Self.metadata, rows: ["Notes": [["ID": 1, "Text": "tea", "Size": 1]]])
+  }
+
+  @Test("The service sets properties that are computed and never null, if a creation leaves them out")
+  func creation() async throws {
+    let service = try makeService()
+    service.clock.advance(by: .milliseconds(90_500))
+    #expect(try await service.ask(.post, "Notes", #"{"Text":"milk","Size":2,"Count":7}"#).status == 201)
+    let (first, second) = (try #require(service["Notes(1)"]), try #require(service["Notes(2)"]))
+    #expect(first["Changed"] == "2027-01-15T08:00:00Z" && second["Changed"] == "2027-01-15T08:01:30Z")
+    #expect(second["Day"] == "2027-01-15" && second["User"] == "" && second["Done"] == false)
+    #expect(first["Count"] == 0 && second["Count"] == 7)
+    #expect(second["Color"] == "Red" && second["Seen"] == .some(nil))
+    #expect(first["Tag"]?.string.flatMap(UUID.init(uuidString:)) != nil && first["Tag"] != second["Tag"])
+  }
+
+  @Test("A property that only the client sets is still required")
+  func required() async throws {
+    let service = try makeService()
+    let rejected = try await service.ask(.post, "Notes", #"{"Text":"milk"}"#)
+    #expect(rejected.status == 400 && rejected.message.contains("'Size'"))
+  }
+
+  @Test("A creation of an offline store without its computed properties is accepted by the service")
+  func upload() async throws {
+    let service = try makeService()
+    let store = try await service.offlineStore("Notes")
+    let properties = [ODataProperty("Text", .string("milk")), ODataProperty("Size", .int32(2))]
+    _ = try await store.create(ODataEntity(properties: properties), in: "Notes")
+    let report = try await store.upload()
+    #expect(report.failed == 0 && service["Notes(2)"]?["Text"] == "milk")
+    try await store.close()
+  }
+}
