@@ -8,7 +8,7 @@ enum ServiceFailure {
   static let signIn = "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD."
 
   static func failure(_ error: ODataServiceError) -> CommandFailure {
-    CommandFailure(status(error), message(error), hint: hint(error))
+    CommandFailure(status(error), error.description, hint: hint(error))
   }
 
   private static func status(_ error: ODataServiceError) -> CommandStatus {
@@ -20,11 +20,6 @@ enum ServiceFailure {
     case .notSupported, .notCached, .notProcessed: .negative
     case .cancelled: .interrupted
     }
-  }
-
-  private static func message(_ error: ODataServiceError) -> String {
-    if let payload = error.payload, !payload.message.isEmpty { return "\(error.description): \(payload.message)" }
-    return error.description + (error.words.map { ": " + $0 } ?? "")
   }
 
   private static func hint(_ error: ODataServiceError) -> String? {

@@ -29,7 +29,7 @@ extension OfflineODataError {
     case .communication(let below):
       self.init(Self.name(below), error.url == nil ? below.description : error.description)
     case .http(let status, _):
-      self.init(Self.name(status: status), error.descriptionWithOptions + (error.words.map { ": " + $0 } ?? ""))
+      self.init(Self.name(status: status), error.descriptionWithOptions)
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
     case .invalidRequest: self.init(.requestRefused, cause: error)
     case .malformedResponse:

@@ -19,8 +19,9 @@ enum ErrorText {
     return line(isMarkup ? withoutMarkup(text) : text)
   }
 
-  /// A text on one line, without control characters and shortened; nil if nothing is left.
+  /// A text on one line, without secrets and control characters, and shortened; nil if nothing is left.
   static func line(_ text: String) -> String? {
+    let text = String(decoding: SecretScan.content(Array(text.utf8.prefix(maximumBytes))), as: UTF8.self)
     let shown = String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     let words = shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard !words.isEmpty else { return nil }

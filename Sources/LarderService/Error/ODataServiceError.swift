@@ -73,12 +73,15 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   public var payload: ODataErrorPayload? { if case .http(_, let payload) = category { payload } else { nil } }
 
   /// The service's explanation of a rejection, on one line and shortened: its error message, else the text that it sent
-  /// instead. It may contain personal data.
-  package var words: String? {
+  /// instead. It contains no secrets, but it may contain personal data.
+  private var words: String? {
     guard case .http(let status, let payload) = category else { return nil }
     if let message = payload.flatMap({ ErrorText.line($0.message) }) { return message }
     return status >= 400 ? response.flatMap(ErrorText.text) : nil
   }
+
+  /// What happened, with the service's explanation.
+  private var summary: String { category.summary + (words.map { ": " + $0 } ?? "") }
 
   /// True if the same request may succeed later without any change.
   public var isTransient: Bool {
@@ -89,8 +92,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     }
   }
 
-  /// What happened and what to do about it. Contains no payload, no credentials and no query, so that it may be shown
-  /// and logged.
+  /// What happened, in the words of the service too if it rejected the request, and what to do about it. Contains no
+  /// credentials, no query, and nothing else of a payload, so that it may be shown and logged.
   public var description: String {
     text(url.map(RedactedURL.withoutQuery))
   }
@@ -100,7 +103,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
 
   private func text(_ url: String?) -> String {
-    var summary = category.summary
+    var summary = summary
     if case .http = category {} else if let status = response?.httpStatus { summary = "HTTP \(status): \(summary)" }
     return ErrorExchange.text(operation, method: method?.rawValue, url: url, summary)
   }
@@ -231,11 +234,13 @@ extension ODataServiceError: LarderError {
     url.map { ErrorExchange(method: method?.rawValue, url: $0, status: httpStatus) }
   }
 
-  /// What happened and what to do about it. Contains no payload, no credentials and no query.
+  /// What happened, in the words of the service too if it rejected the request, and what to do about it. Contains no
+  /// credentials, no query, and nothing else of a payload.
   public var explanation: ErrorExplanation {
     let location = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
     let text = category.explanation
-    return ErrorExplanation("\(ErrorExplanation.clause(text.message)) (\(operation)\(location))", cure: text.cure)
+    let message = if case .http = category { summary } else { text.message }
+    return ErrorExplanation("\(ErrorExplanation.clause(message)) (\(operation)\(location))", cure: text.cure)
   }
 }
 

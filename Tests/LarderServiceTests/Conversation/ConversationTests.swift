@@ -61,7 +61,7 @@ struct ConversationTests {
     #expect(try await service.metadata().version == .v4)
   }
 
-  @Test("a rejection contains the status and the service's message; its description contains neither query nor message")
+  @Test("a rejection contains the status and the service's message; its texts contain the message, but no query")
   func refusal() async throws {
     let transport = FakeTransport([
       .json(#"{"error":{"code":"SY/530","message":{"lang":"en","value":"Ann Smith has no such order"}}}"#, status: 404)
@@ -71,11 +71,34 @@ struct ConversationTests {
     #expect(error?.httpStatus == 404)
     #expect(error?.payload?.code == "SY/530")
     #expect(error?.payload?.message == "Ann Smith has no such order")
-    #expect(
-      error?.description
-        == "read (GET https://erp.example/sap/S/P('Ann')): HTTP 404: there is no such resource [SY/530]")
+    let summary = "HTTP 404: there is no such resource [SY/530]: Ann Smith has no such order"
+    #expect(error?.description == "read (GET https://erp.example/sap/S/P('Ann')): \(summary)")
+    #expect(error?.localizedDescription == "\(summary) (read, GET https://erp.example/sap/S/P('Ann')).")
     #expect(error?.debugDescription.contains("Ann Smith has no such order") == true)
     #expect(error?.debugDescription.contains("xyz") == false)
+  }
+
+  @Test(
+    "the texts of a rejection contain the service's explanation on one line, shortened and without secrets",
+    arguments: [
+      ("See\nhttps://h/x?access_token=xyz\tnow", "See https://h/x?access_token=*** now"),
+      (String(repeating: "a", count: 400), String(repeating: "a", count: 300) + "…"),
+    ])
+  func explanation(message: String, words: String) {
+    let payload = ODataErrorPayload(code: "", message: message)
+    let error = ODataServiceError(.http(status: 501, payload: payload), operation: "create")
+    #expect(error.description == "create: HTTP 501: the service failed: \(words)")
+    #expect(error.localizedDescription == "HTTP 501: the service failed: \(words) (create).")
+  }
+
+  @Test("the texts of a rejection contain the text that a gateway sent instead of an error")
+  func gatewayText() {
+    let page = Array("<html><head><title>x</title></head><body><p>Busy.</p></body></html>".utf8)
+    let response = ODataSingleResponse(
+      httpStatus: 503, fields: [.contentType: "text/html"], payloadBytes: page, url: "https://h/S/")
+    let error = ODataServiceError(.http(status: 503, payload: nil), operation: "read", response: response)
+    #expect(error.description == "read: HTTP 503: the service failed: Busy.")
+    #expect(error.localizedDescription == "HTTP 503: the service failed: Busy (read).")
   }
 
   @Test("304 is a response to a conditional read, and an error for any other request")
