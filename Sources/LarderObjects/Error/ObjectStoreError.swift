@@ -32,7 +32,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case tooManyLabels(Int)
     /// The encoded value has `bytes` bytes; `limit` are allowed.
     case tooLarge(bytes: Int, limit: Int)
-    /// The value under the key does not have the requested type; `found` names its type.
+    /// The value under the key does not fit the requested type; `found` says how it was stored, or what it contains.
     case typeMismatch(asked: String, found: String)
     /// The decoder could not decode the bytes under the key as the requested type.
     case undecodable(asked: String, any Error)
