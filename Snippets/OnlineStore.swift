@@ -83,6 +83,23 @@ func follow(_ store: OnlineODataStore) async {
   }
 }
 
+/// The properties of an order that a screen shows.
+struct Order: Decodable, Sendable {
+  var id: Int
+  var note: String?
+
+  enum CodingKeys: String, CodingKey {
+    case id = "ID"
+    case note = "Note"
+  }
+}
+
+func showOrders(_ store: OnlineODataStore) async throws {
+  for try await orders in try store.liveResults([Order].self, "Orders?$top=20&$orderby=Date desc") {
+    for order in orders ?? [] { print(order.id, order.note ?? "") }
+  }
+}
+
 func readOnce(_ store: OnlineODataStore) async throws {
   let orders = try await store.readEntitySet("Orders?$top=20&$orderby=Date desc")
   for order in orders.entities { print(order["ID"] ?? .null, order["Note"] ?? .null) }
