@@ -2,7 +2,6 @@
 
 import Foundation
 import Larder
-import LarderURLSession
 
 // The properties that the screen shows. `nonisolated`: new Xcode projects isolate types to the main actor by default.
 nonisolated struct Order: Decodable, Sendable, Identifiable {

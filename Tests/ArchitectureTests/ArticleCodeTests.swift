@@ -8,7 +8,7 @@ enum ArticleCode {
   static let articles = [
     "GettingStarted", "TypedServices", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication",
     "BackgroundWork", "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
-    "OneApplicationTwice", "TheObjectStore",
+    "OneApplicationTwice", "TheObjectStore", "TheOfflineStore",
   ]
 
   /// The lines of each block of Swift, without manifests of packages.
