@@ -36,8 +36,21 @@ func read(_ store: any ODataStore) async throws {
   // snippet.show
 }
 
+func due(before date: Date, _ shop: Shop) async throws -> [Order] {
+  // Nil only for a date that no calendar has.
+  guard let end = ODataDateTimeOffset(date) else { return [] }
+  return try await shop.orders.filter { $0.due < end }.all()
+}
+
 func follow(_ shop: Shop) async throws {
   for try await orders in try shop.orders.filter({ $0.due < .now }).live() { show(orders) }
+}
+
+func createWithNumber(_ number: String, _ shop: Shop) async throws -> Order? {
+  let properties = Order.Create(customer: "ACME").odataProperties + [ODataProperty("Number", .string(number))]
+  var request = ODataSingleRequest.create(ODataEntity(properties: properties), in: "Orders")
+  request.allowedProperties = ["Number"]  // for an offline store, which checks the metadata
+  return try await shop.store.execute(single: request).decoded(Order.self)
 }
 
 func change(_ shop: Shop) async throws {
