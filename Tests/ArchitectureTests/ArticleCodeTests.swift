@@ -9,6 +9,7 @@ enum ArticleCode {
     "GettingStarted", "TypedServices", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication",
     "BackgroundWork", "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
     "OneApplicationTwice", "TheObjectStore", "TheOfflineStore",
+    "CachingHTTPResources",
   ]
 
   /// The lines of each block of Swift, without manifests of packages.
