@@ -6,15 +6,20 @@ extension ODataConversation {
   /// Sends several requests as one batch and reads all their responses into memory.
   ///
   /// A part that failed is a `failure` in its slot, and so is a part without a response (`malformedResponse`: it may have
-  /// been executed). If the batch is rejected as a whole, the error is thrown. Batches with changes are never repeated.
+  /// been executed). If the batch is rejected as a whole, the error is thrown. A batch with changes is never repeated,
+  /// except as multipart after a 415: then nothing has changed.
   public func send(_ request: ODataBatchRequest) async throws(ODataServiceError) -> ODataBatchResponse {
     let parts = try await batchParts(request)
     let version = request.isRead ? knownVersion : try await version()
     let isJSON = try usesJSON(request, version: version)
     let (first, outgoing) = try await exchange(parts, of: request, version: version, isJSON: isJSON)
-    let isRejection = first.response.status == 415 || first.response.status == 406
-    guard isJSON, isRejection, request.format == .automatic else { return try read(first, outgoing, parts) }
+    let status = first.response.status
+    guard isJSON, request.format == .automatic, status == 415 || status == 406 else {
+      return try read(first, outgoing, parts)
+    }
     state.withLock { $0.rejectsJSONBatches = true }
+    // 406 is about the response: the changes may have been executed.
+    guard status == 415 || request.isRead else { return try read(first, outgoing, parts) }
     let (second, multipart) = try await exchange(parts, of: request, version: version, isJSON: false)
     return try read(second, multipart, parts)
   }
@@ -25,7 +30,7 @@ extension ODataConversation {
     case .automatic: return version == .v401 && !state.withLock { $0.rejectsJSONBatches }
     case .json:
       guard version.map({ $0 >= .v4 }) ?? true else {
-        throw ODataServiceError(.notSupported("JSON batches before OData 4.01"), operation: "batch")
+        throw ODataServiceError(.notSupported("JSON batches before OData V4"), operation: "batch")
       }
       return true
     }
@@ -94,18 +99,19 @@ extension ODataConversation {
     case .incomplete(let received, _): responses = received
     case .refused: throw rejection(response, outgoing)
     }
-    let slots = zip(responses, parts.outgoing).map { slot($0, $1) }
-    var batchResponse = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
-    for (index, (response, members)) in zip(responses, parts.outgoing).enumerated() {
-      switch response {
-      case .changeSet(let responses): batchResponse.changeSetResults[index] = results(responses, members)
-      case .changeSetPartly(let responses): batchResponse.changeSetResults[index] = results(responses, members)
-      default: break
-      }
+    var slots: [ODataBatchResponse.Slot?] = []
+    var changeSetResults: [Int: [ODataBatchResponse.RequestResult]] = [:]
+    for (index, (part, members)) in zip(responses, parts.outgoing).enumerated() {
+      let results = results(part, members)
+      changeSetResults[index] = results
+      slots.append(results.map(changeSet) ?? slot(part, members))
     }
+    var batchResponse = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
+    batchResponse.changeSetResults = changeSetResults
     return batchResponse
   }
 
+  /// The slot of a part that is not a change set with responses to its requests.
   private func slot(_ response: BatchResult?, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
     guard let first = members.first else { return nil }
     switch response {
@@ -114,12 +120,9 @@ extension ODataConversation {
     case .single(let response):
       do throws(ODataServiceError) { return .response(try single(response, first)) } catch { return .failure(error) }
     case .changeSetFailed(let response):
-      // The response names its request at best; a change set fails as a whole.
+      // The error is reported for the first request: the response rarely says which one failed.
       return .failure(rejection(incoming(response), first))
-    case .changeSet(let responses):
-      return changeSet(results(responses, members))
-    case .changeSetPartly(let responses):
-      return changeSet(results(responses, members))
+    case .changeSet, .changeSetPartly: return nil
     }
   }
 
@@ -143,6 +146,17 @@ extension ODataConversation {
     let cause = failures.first { $0.httpStatus != nil && $0.httpStatus != 424 }
     if let failure = cause ?? failures.first { return .failure(failure) }
     return .changeSet(all)
+  }
+
+  /// The results of the requests of a change set; nil for other parts.
+  private func results(
+    _ part: BatchResult?, _ members: [OutgoingRequest]
+  ) -> [ODataBatchResponse.RequestResult]? {
+    switch part {
+    case .changeSet(let responses): results(responses, members)
+    case .changeSetPartly(let responses): results(responses, members)
+    default: nil
+    }
   }
 
   private func results(

@@ -23,11 +23,11 @@ public struct ODataBatchRequest: Sendable {
 
   /// How a batch is written.
   public enum Format: Sendable, Hashable {
-    /// Multipart, which every version reads.
+    /// JSON for 4.01 services, unless the service has rejected a batch in JSON; otherwise multipart.
     case automatic
     /// `multipart/mixed` (§11.7.7).
     case multipart
-    /// JSON, 4.01 services only (OData JSON Format 4.01 §19).
+    /// JSON (OData JSON Format 4.01 §19). Services of version 4.0 may reject it; for earlier versions it is an error.
     case json
   }
 

@@ -142,6 +142,45 @@ struct BatchTests {
     #expect(types == ["applicati", "multipart", "multipart"])
   }
 
+  @Test(
+    "a JSON batch with changes is sent again as multipart only after a 415; after a 406 it may have been executed",
+    arguments: [(415, 2), (406, 1)])
+  func rejectedChanges(_ status: Int, _ count: Int) async throws {
+    let multipart = Self.multipart([["201 {}"]])
+    let transport = FakeTransport([FakeResponse(status), multipart, multipart])
+    let service = try conversation(transport) { $0.version = .v401 }
+    let batch = ODataBatchRequest([.single(ODataSingleRequest(.create, "P", body: Self.raw))])
+    if count == 2 {
+      #expect(Self.texts(try await service.send(batch)) == ["201 {}"])
+    } else {
+      #expect(await serviceError { _ = try await service.send(batch) }?.httpStatus == status)
+    }
+    #expect(transport.requests.count == count)
+    // Later batches are multipart in both cases.
+    _ = try await service.send(ODataBatchRequest([.read("P")]))
+    #expect(transport.requests.last?.fields[.contentType]?.hasPrefix("multipart") == true)
+    let reads = FakeTransport([FakeResponse(status), Self.multipart([["200 {}"]])])
+    let other = try conversation(reads) { $0.version = .v401 }
+    #expect(Self.texts(try await other.send(ODataBatchRequest([.read("P")]))) == ["200 {}"])
+  }
+
+  @Test(
+    "JSON on request is sent to services from V4 on; the error for others says so",
+    arguments: [.v2, .v4] as [ODataVersion])
+  func requestedJSON(_ version: ODataVersion) async throws {
+    let transport = FakeTransport([.json(#"{"responses":[{"id":"1","status":200,"body":{}}]}"#)])
+    let service = try conversation(transport) { $0.version = version }
+    let batch = ODataBatchRequest([.read("P")], format: .json)
+    if version == .v4 {
+      #expect(Self.texts(try await service.send(batch)) == ["200 {}"])
+      #expect(transport.requests.first?.fields[.contentType] == "application/json")
+    } else {
+      let error = await serviceError { _ = try await service.send(batch) }
+      #expect(error.map { "\($0)" }?.contains("JSON batches before OData V4") == true, "\(String(describing: error))")
+      #expect(transport.requests.isEmpty)
+    }
+  }
+
   @Test("in JSON, a request names the request that it refers to")
   func dependsOn() async throws {
     let transport = FakeTransport([FakeResponse(500)])
