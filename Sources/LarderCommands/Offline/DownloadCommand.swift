@@ -9,7 +9,7 @@ enum DownloadCommand {
     let provider = try await open(folder, report: report, arguments, context)
     do {
       try await report.follow(provider) {
-        let isDone = report.isDone && added.isEmpty && !arguments.has(.removeQuery)
+        let isDone = report.hasOutcomes && added.isEmpty && !arguments.has(.removeQuery)
         try await change(provider, adding: added, removing: arguments.values(.removeQuery), arguments)
         let names = try await self.names(provider, arguments, added)
         guard try await !hasNoQueries(provider, afterRemoval: arguments.has(.removeQuery), folder, context) else {

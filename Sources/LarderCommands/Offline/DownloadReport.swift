@@ -21,11 +21,14 @@ final class DownloadReport: Sendable {
     asJSON = arguments.has(.json)
   }
 
-  /// Whether rows have been downloaded.
+  /// Whether rows or a complete query were downloaded.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-  /// Whether defining queries were downloaded.
-  var isDone: Bool { state.withLock { !$0.outcomes.isEmpty } }
+  /// Whether a query has ended, successfully or not.
+  var hasOutcomes: Bool { state.withLock { !$0.outcomes.isEmpty } }
+
+  /// The number of queries whose last download failed because the sign-in was rejected.
+  var rejectedSignIns: Int { outcomes.count { $0.error?.name == .authenticationFailed } }
 
   /// Whether a defining query has been downloaded completely.
   var hasCompleted: Bool { outcomes.contains { $0.error == nil } }
@@ -87,7 +90,7 @@ final class DownloadReport: Sendable {
   /// The failure of a download, with a hint for a query that would fail again.
   func failure(_ error: any Error, in folder: CloneFolder) -> CommandFailure {
     let failure = failure(error)
-    guard let name = outcomes.first(where: { $0.error.map(Self.isQueryError) ?? false })?.name else { return failure }
+    guard let name = errors.filter({ Self.isQueryError($0.value) }).keys.min() else { return failure }
     let hint =
       "'larder \(folder.option)download --remove \(name)' removes the query; together with --query \(name)=PATH it "
       + "replaces it."

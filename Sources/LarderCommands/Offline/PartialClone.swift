@@ -29,7 +29,7 @@ struct PartialClone {
     let rejected = errors.filter { Self.isLeftOut($0.value) }
     // Temporary failures are tried again by 'larder download'.
     let isUnreachable = rejected.count < errors.count
-    if !report.hasCompleted, report.leftOut.count + rejected.count >= Self.rejectionLimit { return false }
+    if !report.hasCompleted, report.rejectedSignIns >= Self.rejectionLimit { return false }
     var names: [String] = []
     for query in queries {
       guard let error = rejected[query.name] else { continue }

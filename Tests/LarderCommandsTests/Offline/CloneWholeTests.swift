@@ -157,6 +157,21 @@ struct CloneWholeTests {
     #expect((await inside("query", "Office/Head")).status == .negative)
   }
 
+  @Test("copies sets without their links if the service rejects all links and several sets")
+  func withoutAnyLinks() async throws {
+    defer { server.stop() }
+    zoo.failing.withLock {
+      $0 = ["Office?$expand": 400, "Animals?$expand": 400, "Keepers?$expand": 400, "Keepers": 404, "Cages": 404]
+    }
+    let cloned = await rig.run("clone", root, "--all")
+    #expect(cloned.status == .negative, "\(cloned.diagnostics)")
+    #expect(
+      cloned.diagnostics.contains("left out: Cages, Ghosts, Keepers, links of Animals, links of Office"),
+      "\(cloned.diagnostics)")
+    #expect(try await queries().sorted() == ["Animals", "Office"])
+    #expect((await inside("query", "Animals/$count")).output == "2")
+  }
+
   @Test("stops if every sign-in is rejected, before a user is locked out, and leaves nothing")
   func signIn() async throws {
     defer { server.stop() }
@@ -174,6 +189,8 @@ struct CloneWholeTests {
     let made = await rig.run("clone", root, "--all")
     #expect(made.status == .network, "\(made.diagnostics)")
     #expect(made.diagnostics.contains("'larder -C zoo download' resumes"), "\(made.diagnostics)")
+    // The clone has left out the query already.
+    #expect(!made.diagnostics.contains("--remove Ghosts"), "\(made.diagnostics)")
     zoo.failing.withLock { $0 = [:] }
     let rest = await inside("download")
     #expect((await inside("query", "Office/Name")).output.contains("Main"), "\(rest.diagnostics)")
