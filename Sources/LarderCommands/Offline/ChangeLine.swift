@@ -95,7 +95,7 @@ struct ChangeLine {
       let isKnown = Self.optionalMembers.contains(name)
       throw Problem(
         message: isKnown ? "'\(verb.rawValue)' does not accept \"\(name)\"" : "a change does not accept \"\(name)\"",
-        hint: Suggestion.hint(for: name, among: Self.optionalMembers))
+        hint: isKnown ? nil : Suggestion.hint(for: name, among: Self.optionalMembers))
     }
   }
 

@@ -84,6 +84,11 @@ struct ChangeSetVerbTests {
       #expect(outcome.diagnostics.contains("standard input:2: "), "\(outcome.diagnostics)")
       #expect(outcome.diagnostics.contains(words), "\(outcome.diagnostics)")
     }
+    for (member, hint) in [("content", nil), ("contnt", "did you mean 'content'?")] as [(String, String?)] {
+      clone.input = Array("{\"delete\":\"Products(1)\",\"\(member)\":{}}\n".utf8)
+      let diagnostics = await clone.run("change", "-").diagnostics.lowercased()
+      #expect(hint.map(diagnostics.contains) ?? !diagnostics.contains("did you mean"), "\(diagnostics)")
+    }
     clone.input = Array("\n\n".utf8)
     #expect(await clone.run("change", "-").status == .usage)
     #expect(try await clone.json("query", "RequestQueue")["value"]?.items?.isEmpty == true)
