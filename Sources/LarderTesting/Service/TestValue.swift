@@ -16,8 +16,16 @@ public struct TestValue: Sendable, Hashable {
   public var string: String? { node.string }
   /// The number, if it is an integer; nil for other values.
   public var int: Int? { if case .number(let digits) = node { Int(digits) } else { nil } }
-  /// The number; nil for other values.
-  public var double: Double? { if case .number(let digits) = node { Double(digits) } else { nil } }
+  /// The number, also that of the strings `NaN`, `INF` and `-INF`; nil for other values.
+  public var double: Double? {
+    switch node {
+    case .number(let digits): Double(digits)
+    case .string("NaN"): .nan
+    case .string("INF"): .infinity
+    case .string("-INF"): -.infinity
+    default: nil
+    }
+  }
   /// The truth value; nil for other values.
   public var bool: Bool? { if case .boolean(let flag) = node { flag } else { nil } }
   /// Whether the value is null.
@@ -40,7 +48,7 @@ extension TestValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   /// Creates an integer.
   public init(integerLiteral number: Int) { node = .number(String(number)) }
   /// Creates a number.
-  public init(floatLiteral number: Double) { node = .number(JSONNode.digits(number)) }
+  public init(floatLiteral number: Double) { node = JSONNode(number) }
   /// Creates a truth value.
   public init(booleanLiteral flag: Bool) { node = .boolean(flag) }
   /// Creates null.
@@ -57,7 +65,7 @@ extension TestValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   /// Creates an integer.
   public init(_ number: Int) { node = .number(String(number)) }
   /// Creates a number.
-  public init(_ number: Double) { node = .number(JSONNode.digits(number)) }
+  public init(_ number: Double) { node = JSONNode(number) }
   /// Creates a truth value.
   public init(_ flag: Bool) { node = .boolean(flag) }
   /// Creates an object.
@@ -85,8 +93,13 @@ extension JSONNode {
     return writer.bytes
   }
 
-  /// A number without a fraction of zero: rows are compared with those of the service.
-  fileprivate static func digits(_ number: Double) -> String {
-    Int64(exactly: number).map { String($0) } ?? String(number)
+  /// A number; 2.0 becomes `2`, as the service writes it. Numbers that JSON does not have are the strings of OData
+  /// (JSON Format 4.01 §7.1).
+  fileprivate init(_ number: Double) {
+    if number.isFinite {
+      self = .number(Int64(exactly: number).map { String($0) } ?? String(number))
+    } else {
+      self = .string(number.isNaN ? "NaN" : number < 0 ? "-INF" : "INF")
+    }
   }
 }
