@@ -85,6 +85,22 @@ struct CSDLJSONObject {
     return nil
   }
 
+  /// The items of an array; none, with a diagnostic if it is not an array.
+  mutating func items(_ name: String, _ reading: inout CSDLJSONReading) -> [JSONNode] {
+    guard let value = take(name) else { return [] }
+    if let items = value.items { return items }
+    reading.report(.invalidValue, "\(name) is not an array", at: path)
+    return []
+  }
+
+  /// The members of an object, each name once; none, with a diagnostic if it is not an object.
+  mutating func members(_ name: String, _ reading: inout CSDLJSONReading) -> [JSONNode.Member] {
+    guard let value = take(name) else { return [] }
+    if let members = value.members { return reading.distinct(members, at: path + "/" + name) }
+    reading.report(.invalidValue, "\(name) is not an object", at: path)
+    return []
+  }
+
   /// Reads `$Type` and `$Collection`; the type is `Edm.String` if it is omitted (§7.1).
   mutating func type(_ reading: inout CSDLJSONReading, default text: String = "Edm.String") -> EdmTypeReference {
     let type = EdmTypeReference(string("$Type", &reading) ?? text)

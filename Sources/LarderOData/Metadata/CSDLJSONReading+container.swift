@@ -22,15 +22,15 @@ extension CSDLJSONReading {
       action.annotations = object.annotations
       action.foreignAttributes = object.rest(&self)
       schema.actions.append(action)
-    case let kind:
-      report(.unknownElement, "$Kind \(kind ?? "") is not an operation; it was ignored", at: path)
+    case nil: report(.missingAttribute, "an overload of \(name) has no $Kind; it was ignored", at: path)
+    case let kind?: report(.unknownElement, "$Kind \(kind) is not an operation; it was ignored", at: path)
     }
   }
 
   private mutating func parameters(_ operation: inout CSDLJSONObject) -> [EdmParameter] {
     var parameters: [EdmParameter] = []
     let path = operation.path + "/$Parameter"
-    for item in operation.take("$Parameter")?.items ?? [] {
+    for item in operation.items("$Parameter", &self) {
       guard var object = object(item, at: path) else { continue }
       guard let name = object.string("$Name", &self) else {
         report(.missingAttribute, "a parameter has no $Name; it was left out", at: path)
@@ -135,8 +135,7 @@ extension CSDLJSONReading {
 
   private mutating func bindings(_ object: inout CSDLJSONObject) -> [EdmNavigationPropertyBinding] {
     var bindings: [EdmNavigationPropertyBinding] = []
-    let members = object.take("$NavigationPropertyBinding")?.members ?? []
-    for binding in distinct(members, at: object.path + "/$NavigationPropertyBinding") {
+    for binding in object.members("$NavigationPropertyBinding", &self) {
       guard let target = binding.value.string else {
         report(.invalidValue, "the binding of \(binding.name) has no target; it was left out", at: object.path)
         continue

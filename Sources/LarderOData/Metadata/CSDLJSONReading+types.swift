@@ -6,7 +6,7 @@ extension CSDLJSONReading {
     type.isAbstract = object.bool("$Abstract", &self) ?? false
     type.isOpen = object.bool("$OpenType", &self) ?? false
     type.hasStream = object.bool("$HasStream", &self) ?? false
-    for part in object.take("$Key")?.items ?? [] {
+    for part in object.items("$Key", &self) {
       if let path = part.string {
         type.key.append(EdmPropertyRef(path: path))
       } else if let member = part.members?.first, let path = member.value.string {
@@ -134,8 +134,11 @@ extension CSDLJSONReading {
     term.nullable = object.bool("$Nullable", &self) ?? false
     term.facets = object.facets(of: term.type, &self)
     term.baseTerm = object.string("$BaseTerm", &self)
-    term.defaultValue = object.take("$DefaultValue").flatMap(\.text)
-    term.appliesTo = object.take("$AppliesTo")?.items?.compactMap(\.string) ?? []
+    term.defaultValue = object.string("$DefaultValue", &self)
+    term.appliesTo = object.items("$AppliesTo", &self).compactMap { item in
+      if item.string == nil { report(.invalidValue, "an item of $AppliesTo is not a string", at: object.path) }
+      return item.string
+    }
     term.annotations = object.annotations
     term.foreignAttributes = object.rest(&self)
     return term

@@ -69,7 +69,7 @@ struct CSDLJSONReading {
       let path = "/$Reference/" + member.name
       guard var object = self.object(member.value, at: path) else { return nil }
       var reference = EdmReference(uri: member.name)
-      for item in object.take("$Include")?.items ?? [] {
+      for item in object.items("$Include", &self) {
         guard var include = self.object(item, at: path + "/$Include") else { continue }
         guard let namespace = include.string("$Namespace", &self) else {
           report(.missingAttribute, "an include has no $Namespace; it was left out", at: path)
@@ -80,7 +80,7 @@ struct CSDLJSONReading {
         taken.foreignAttributes = include.rest(&self)
         reference.includes.append(taken)
       }
-      for item in object.take("$IncludeAnnotations")?.items ?? [] {
+      for item in object.items("$IncludeAnnotations", &self) {
         guard var include = self.object(item, at: path + "/$IncludeAnnotations") else { continue }
         guard let namespace = include.string("$TermNamespace", &self) else {
           report(.missingAttribute, "an include has no $TermNamespace; it was left out", at: path)
@@ -103,13 +103,11 @@ struct CSDLJSONReading {
   private mutating func schema(_ namespace: String, _ content: CSDLJSONObject) -> EdmSchema {
     var object = content
     var schema = EdmSchema(namespace: namespace, alias: object.string("$Alias", &self))
-    if let groups = object.take("$Annotations")?.members {
-      for group in distinct(groups, at: object.path + "/$Annotations") {
-        let path = object.path + "/$Annotations/" + group.name
-        guard let content = self.object(group.value, at: path) else { continue }
-        _ = content.rest(&self)
-        schema.annotationGroups.append(EdmAnnotationGroup(target: group.name, annotations: content.annotations))
-      }
+    for group in object.members("$Annotations", &self) {
+      let path = object.path + "/$Annotations/" + group.name
+      guard let content = self.object(group.value, at: path) else { continue }
+      _ = content.rest(&self)
+      schema.annotationGroups.append(EdmAnnotationGroup(target: group.name, annotations: content.annotations))
     }
     schema.annotations = object.annotations
     schema.foreignAttributes = object.rest(&self)

@@ -224,6 +224,37 @@ struct CSDLJSONTests {
   }
 
   @Test(
+    "A control member with a value of the wrong JSON type is reported, not dropped in silence",
+    arguments: [
+      (#""f":[{"$Kind":"Function","$Parameter":{"$Name":"p"}}]"#, "/NS/f"),
+      (
+        #""C":{"$Kind":"EntityContainer","Es":{"$Collection":true,"$Type":"self.E","$NavigationPropertyBinding":[]}}"#,
+        "/NS/C/Es"
+      ),
+      (#""E":{"$Kind":"EntityType","$Key":"id","id":{}}"#, "/NS/E"),
+      (#""T":{"$Kind":"Term","$AppliesTo":"Property"}"#, "/NS/T"), (#""T":{"$Kind":"Term","$AppliesTo":[1]}"#, "/NS/T"),
+      (#""T":{"$Kind":"Term","$DefaultValue":[]}"#, "/NS/T"), (#""$Annotations":[]"#, "/NS"),
+    ])
+  func wrongTypes(_ content: String, _ path: String) throws {
+    let diagnostics = try Self.schema(content).diagnostics
+    #expect(diagnostics.map(\.kind) == [.invalidValue], "\(diagnostics)")
+    #expect(diagnostics.first?.location.path == path)
+  }
+
+  @Test("The lists of a reference must be arrays", arguments: ["$Include", "$IncludeAnnotations"])
+  func wrongReference(_ name: String) throws {
+    let model = try Self.read("{\"$Version\":\"4.01\",\"$Reference\":{\"http://v\":{\"\(name)\":{}}}}")
+    #expect(model.diagnostics.map(\.kind) == [.invalidValue])
+    #expect(model.diagnostics.first?.location.path == "/$Reference/http://v")
+  }
+
+  @Test("An overload without $Kind is reported as such")
+  func overloadWithoutKind() throws {
+    let diagnostics = try Self.schema(#""f":[{"$IsBound":true}]"#).diagnostics
+    #expect(diagnostics.map(\.message) == ["an overload of f has no $Kind; it was ignored"])
+  }
+
+  @Test(
     "Other and broken documents are rejected with their reason",
     arguments: [
       ("", MetadataError.Reason.empty), ("{", .truncated), ("{\"$Version\":\"4.01\",}", .malformed),
