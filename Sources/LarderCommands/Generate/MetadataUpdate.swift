@@ -28,7 +28,7 @@ struct MetadataUpdate {
       if let old = try? EdmModel.read(former) {
         let changes = try ModelChange.changes(from: old, to: model, options: options)
         let breaking = changes.count { $0.isBreaking }
-        lines = ["\(path) is replaced: \(changes.count) changes of the code, \(breaking) breaking"]
+        lines = ["\(path) is replaced: \(Counted.text(changes.count, "change")) in the code, \(breaking) breaking"]
         lines += changes.map { "  " + $0.description }
       }
     }
