@@ -115,6 +115,13 @@ import LarderCore
     text.withUTF8 { unsafe string($0) }
   }
 
+  /// A string in quotes.
+  static func string(_ text: String) -> [UInt8] {
+    var out = ResultBytes()
+    out.string(text)
+    return out.takeAll()
+  }
+
   @inline(never)
   private mutating func escape(_ bytes: UnsafeBufferPointer<UInt8>) {
     reserve(bytes.count * 6 + 1)

@@ -179,7 +179,7 @@ struct ResultEnumeration: Sendable {
       quoted = []
       return
     }
-    quoted = (0..<64).map { value in names.name(value).map { Array("\"\($0)\"".utf8) } ?? [] }
+    quoted = (0..<64).map { value in names.name(value).map { ResultBytes.string($0) } ?? [] }
   }
 
   /// The members that make up a value, joined by commas; the digits of the value if there are none.

@@ -89,9 +89,10 @@ final class ResultObject: Sendable {
   }
 
   private static func typeName(_ type: EdmStructure, declared: EdmStructure?, form: ResultForm) -> [UInt8] {
-    if form.isVerbose { return Array(type.name.utf8) }
+    if form.isVerbose { return ResultBytes.string(type.name) }
     let isShown = form.metadata == .full || form.metadata == .minimal && type.name != declared?.name
-    return isShown ? Array("\"\(form.control)type\":\"#\(type.name)\",".utf8) : []
+    return isShown
+      ? Array("\"\(form.control)type\":".utf8) + ResultBytes.string("#\(type.name)") + [UInt8(ascii: ",")] : []
   }
 
   private static func hidesKey(_ shape: ReadShape) -> Bool {
@@ -160,10 +161,7 @@ final class ResultObject: Sendable {
     }
 
     private func quoted(_ name: String) -> [UInt8] {
-      var out = ResultBytes()
-      out.string(name)
-      out.append(UInt8(ascii: ":"))
-      return out.takeAll()
+      ResultBytes.string(name) + [UInt8(ascii: ":")]
     }
 
     /// `"Name@odata.type":"#Type",` if the form shows it.
@@ -171,7 +169,7 @@ final class ResultObject: Sendable {
       guard !types.form.isVerbose, types.form.metadata != .none else { return [] }
       let type = ValueType(member.type, in: types.model)
       guard let name = type.name, types.showsType(type, isDynamic: isDynamic) else { return [] }
-      return quoted(member.name + types.form.control + "type") + Array("\"#\(name)\",".utf8)
+      return quoted(member.name + types.form.control + "type") + ResultBytes.string("#\(name)") + [UInt8(ascii: ",")]
     }
   }
 

@@ -130,9 +130,13 @@ struct ResultTypes: Sendable {
   func typeName(actual: EdmStructure?, declared: EdmStructure?, into out: inout ResultBytes) {
     guard let actual else { return }
     if form.isVerbose {
-      out.append("\"__metadata\":{\"type\":\"\(actual.name)\"},")
+      out.append(literal: "\"__metadata\":{\"type\":")
+      out.string(actual.name)
+      out.append(literal: "},")
     } else if form.metadata == .full || form.metadata == .minimal && actual.name != declared?.name {
-      out.append("\"\(form.control)type\":\"#\(actual.name)\",")
+      out.append("\"\(form.control)type\":")
+      out.string("#\(actual.name)")
+      out.append(UInt8(ascii: ","))
     }
   }
 

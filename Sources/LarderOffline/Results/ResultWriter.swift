@@ -197,9 +197,9 @@ final class ResultWriter {
       out.append(UInt8(ascii: ","))
     }
     if type >= 0, type < object.typeNames.count {
-      out.append(literal: "\"type\":\"")
+      out.append(literal: "\"type\":")
       out.append(object.typeNames[type])
-      out.append(literal: "\",")
+      out.append(UInt8(ascii: ","))
     }
     if let etag = object.shape.etag, row.storageClass(etag) == .text {
       out.append(literal: "\"etag\":")

@@ -47,6 +47,21 @@ struct AnswerValueTests {
     #expect(text == expected && end.mediaType == mediaType)
   }
 
+  @Test("Names of a model with a quotation mark are escaped", arguments: [ResultForm.Metadata.minimal, .full])
+  func escapedNames(_ metadata: ResultForm.Metadata) async throws {
+    var csdl = AnswerModels.v4.replacing("Name=\"New\"", with: "Name=\"N&quot;w\"")
+    csdl = csdl.replacing("\"Abroad\"", with: "\"A&quot;d\"").replacing("\"Rush\"", with: "\"R&quot;h\"")
+    let rig = try await AnswerRig(csdl)
+    try await rig.insert(
+      "Orders", ["@type": .integer(1), "ID": .integer(1), "State": .integer(1), "Ship": .text("Shop.A\"d")])
+    var bench = try rig.bench("Orders")
+    bench.select = ["ID", "State", "Ship"]
+    let (text, _) = try await rig.text(bench.made, "Orders", ResultForm(version: .v401, metadata: metadata))
+    let row = try JSONNode(Array(text.utf8))["value"]?.items?.first
+    #expect(row?["State"]?.string == "N\"w", "\(text)")
+    #expect(row?["@type"]?.string == "#Shop.R\"h" && row?["Ship"]?["@type"]?.string == "#Shop.A\"d", "\(text)")
+  }
+
   @Test("Bytes of a binary property, and a null one")
   func bytes() async throws {
     let rig = try await AnswerShapeTests.rig()
