@@ -146,7 +146,7 @@ struct ChangeCommand {
   private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
     let isCreation = request.operation == .create || request.operation == .createMedia
     let path = isCreation ? response.fields[.location].map(access.relative) : nil
-    // The change has been applied: a failure to report it is ignored, so that nobody repeats the change.
+    // The change has been applied: a failure to count the pending changes is ignored.
     let reportsCount = arguments.has(.json) || context.diagnostics.isTerminal
     let pendingCount = reportsCount ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {

@@ -82,7 +82,7 @@ struct ChangeSetCommand {
   // MARK: Reporting
 
   private func report(_ changes: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
-    // The changes have been applied: a failure to report them is ignored, so that nobody repeats them.
+    // The changes have been applied: a failure to count the pending ones is ignored.
     let pendingCount = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)

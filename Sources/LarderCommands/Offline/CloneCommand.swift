@@ -4,7 +4,7 @@ internal import LarderOffline
 enum CloneCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let given = try arguments.required(OperandSyntax.clonedService)
-    let root = try RequestTarget.serviceRoot(given, in: arguments)
+    let root = try RequestTarget.serviceRoot(given, in: arguments, hint: "Specify what to copy with --query.")
     let choice = try CloneChoice(arguments)
     _ = try OfflineAccess.pageSize(arguments)
     let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
