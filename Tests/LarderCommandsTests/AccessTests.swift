@@ -21,7 +21,8 @@ struct AccessTests {
         "https://h:8443/sap/opu/odata/IWFND/CATALOGSERVICE;v=2/Services",
         "https://h:8443/sap/opu/odata/IWFND/CATALOGSERVICE;v=2/"
       ),
-      ("http://h/$count", "http://h/"),
+      ("http://h/$count", "http://h/"), ("http://h/svc/Products/%24count", "http://h/svc/"),
+      ("http://h/svc/Products(1)/Category/%24ref", "http://h/svc/"), ("http://h/svc/%24metadata", "http://h/svc/"),
     ])
   func roots(url: String, root: String) { #expect(RequestTarget.root(of: url) == root) }
 
@@ -119,6 +120,45 @@ struct AccessTests {
     #expect(await Rig().run("get", "--service", root, root + "/Products(2)").status == .done)
     #expect(await Rig().run("get", "--service", root, server.text("/a/svc2/P")).status == .usage)
     #expect(server.requests.map(\.target) == ["/a/svc/Products(1)?$select=A%20B", "/a/svc/Products(2)"])
+  }
+
+  @Test(
+    "The query options of --service are sent with relative URLs",
+    arguments: [
+      ("/a/svc/?sap-client=100", "Products", "/a/svc/Products?sap-client=100"),
+      ("/a/svc?sap-client=100", "Products?$top=1", "/a/svc/Products?$top=1&sap-client=100"),
+      ("/a/svc/$metadata?sap-client=100", "/a/svc/P", "/a/svc/P?sap-client=100"),
+      ("/a/svc?sap-client=100", "P?$filter=U eq 'http://x'", "/a/svc/P?$filter=U%20eq%20'http://x'&sap-client=100"),
+    ])
+  func serviceQuery(root: String, url: String, target: String) async throws {
+    let server = try ScriptedServer { _ in .response(200, body: "[]") }
+    defer { server.stop() }
+    let outcome = await Rig().run("get", "--service", server.text(root), url)
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    #expect(server.requests.map(\.target) == [target])
+  }
+
+  @Test("A relative URL does not leave --service, and --service has no options of a query")
+  func outsideService() async throws {
+    for (service, url) in [
+      ("https://h/svc/", "/other/P"), ("https://h/svc/", "//k/svc/P"), ("https://h/svc/", "ftp://h/svc/P"),
+      ("https://h/svc/?$top=1", "P"), ("https://h/svc/#a", "P"),
+    ] {
+      #expect(await Rig().run("get", "--service", service, url).status == .usage, "\(service) \(url)")
+    }
+  }
+
+  @Test(
+    "A batch keeps the query options of the service's root",
+    arguments: [
+      ("/svc?sap-client=100", "/svc/$batch?sap-client=100"), ("/svc/?sap-client=100", "/svc/$batch?sap-client=100"),
+      ("/svc", "/svc/$batch"), ("/svc/$batch", "/svc/$batch"),
+    ])
+  func batchQuery(root: String, target: String) async throws {
+    let server = try ScriptedServer { _ in .response(500) }
+    defer { server.stop() }
+    _ = await Rig(input: Array("GET P(1)\n".utf8)).run("batch", server.text(root), "-")
+    #expect(server.requests.map(\.target) == [target])
   }
 
   @Test("An invalid certificate file exits with 4", arguments: ["--cacert", "--cert"])

@@ -10,9 +10,9 @@ internal import LarderService
 struct RequestTarget: Sendable, Hashable {
   /// The absolute URL, percent-encoded if the given one was not (`Articles('x')?$orderby=Date desc`).
   let url: String
-  /// The service's root.
+  /// The service's root, with the query options of `--service`.
   let root: URL
-  /// The root's text; ends with a slash.
+  /// The root without query options; ends with a slash.
   let rootText: String
 
   /// The URL's query, with the `?` before it; empty if there is none.
@@ -24,58 +24,79 @@ struct RequestTarget: Sendable, Hashable {
   /// Creates a target from a URL.
   ///
   /// - Parameters:
-  ///   - given: the URL; relative to `service` if that is given.
+  ///   - given: the URL; relative to `service` if that is given, whose query options are then added.
   ///   - service: `--service`; the URL must be below it. Without it, the root is derived from the form of the URL.
   init(_ given: String, service: String? = nil, in arguments: ParsedArguments) throws(UsageError) {
-    var given = given
-    if let service, !given.contains("://") { given = service + (service.hasSuffix("/") ? "" : "/") + given }
-    url = try Self.absolute(String(given.prefix { $0 != "#" }), arguments)
-    let text: String
+    let reference = String(given.prefix { $0 != "#" })
+    let givenRoot: String
     if let service {
-      var serviceText = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
-      if !serviceText.hasSuffix("/") { serviceText += "/" }
-      guard url.hasPrefix(serviceText) || url + "/" == serviceText else {
+      givenRoot = try Self.serviceRoot(service, in: arguments)
+      rootText = String(givenRoot.prefix { $0 != "?" })
+      url =
+        Self.isAbsolute(reference)
+        ? try Self.absolute(reference, arguments) : try Self.absolute(reference, below: givenRoot, arguments)
+      guard url.hasPrefix(rootText) || url + "/" == rootText else {
         throw arguments.usage("\(given) is not below --service \(service)")
       }
-      text = serviceText
     } else {
-      text = Self.root(of: url)
+      url = try Self.absolute(reference, arguments)
+      rootText = Self.root(of: url)
+      givenRoot = rootText
     }
     let address = String(url.prefix { $0 != "?" })
-    let path = address.firstRange(of: "://").flatMap { address[$0.upperBound...].firstIndex(of: "/") }
-    guard let root = URL(string: text), let origin = URL(string: address[..<(path ?? address.endIndex)] + "/") else {
+    let pathStart = address.firstRange(of: "://").flatMap { address[$0.upperBound...].firstIndex(of: "/") }
+    guard let root = URL(string: givenRoot),
+      let origin = URL(string: address[..<(pathStart ?? address.endIndex)] + "/")
+    else {
       throw arguments.usage("'\(given)' is not a URL")
     }
     self.origin = origin
     self.root = root
-    rootText = text
   }
 
   /// The root of a service that is given explicitly: with a slash at the path's end, and with the service's own query
-  /// options (`?sap-client=100`), which every request carries. The URL of its `$metadata` is accepted too.
-  static func serviceRoot(_ given: String, in arguments: ParsedArguments) throws(UsageError) -> String {
+  /// options (`?sap-client=100`), which every request carries. The URLs of its `$metadata` and `$batch` are accepted too.
+  static func serviceRoot(
+    _ given: String, in arguments: ParsedArguments, hint: String? = nil
+  ) throws(UsageError) -> String {
     guard !given.contains("#") else { throw arguments.usage("the service's root must not contain '#'") }
     var address = String(given.prefix { $0 != "?" })
     let query = given.dropFirst(address.count + 1)
     if let option = query.split(separator: "&").first(where: { $0.hasPrefix("$") || $0.hasPrefix("%24") }) {
       throw arguments.usage(
-        "SERVICE must be the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
-        hint: "Specify what to copy with --query.")
+        "'\(option.prefix { $0 != "=" })' belongs to a query, not to the service's root", hint: hint)
     }
-    for name in ["/$metadata", "/%24metadata"] where address.hasSuffix(name) { address.removeLast(name.count - 1) }
+    for name in ["/$metadata", "/%24metadata", "/$batch", "/%24batch"] where address.hasSuffix(name) {
+      address.removeLast(name.count - 1)
+    }
     if !address.hasSuffix("/") { address += "/" }
     return try absolute(query.isEmpty ? address : address + "?" + query, arguments)
   }
 
   /// Rejects everything except web URLs and references relative to a service, such as `Products(1)`.
   static func check(_ given: String, in arguments: ParsedArguments) throws(UsageError) {
-    // A colon before a slash, a query, a fragment or a key ends a scheme (RFC 3986 §4.2).
-    guard !given.prefix(while: { !"/?#('".contains($0) }).contains(":") else {
-      _ = try absolute(given, arguments)
-      return
-    }
+    if isAbsolute(given) { _ = try absolute(given, arguments) } else { try checkCharacters(given, arguments) }
+  }
+
+  /// Whether the text has a scheme: a colon before a slash, a query, a fragment or a key ends one (RFC 3986 §4.2).
+  private static func isAbsolute(_ given: String) -> Bool {
+    given.prefix { !"/?#('".contains($0) }.contains(":")
+  }
+
+  private static func checkCharacters(_ given: String, _ arguments: ParsedArguments) throws(UsageError) {
     guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
       throw arguments.usage("the URL contains control characters")
+    }
+  }
+
+  /// The URL of a relative reference, with the root's query options.
+  private static func absolute(
+    _ reference: String, below root: String, _ arguments: ParsedArguments
+  ) throws(UsageError) -> String {
+    try checkCharacters(reference, arguments)
+    guard let url = URL(string: root) else { throw arguments.usage("'\(root)' is not a URL") }
+    do throws(ODataServiceError) { return try ODataServiceRoot(url).resolve(reference).absoluteString } catch {
+      throw arguments.usage("'\(reference)' is not a URL")
     }
   }
 
@@ -93,9 +114,7 @@ struct RequestTarget: Sendable, Hashable {
       throw arguments.usage(
         "'\(given)' is not an http or https URL", hint: "Use a complete URL, such as https://host/service/Products.")
     }
-    guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-      throw arguments.usage("the URL contains control characters")
-    }
+    try checkCharacters(given, arguments)
     let host = given[..<rest.startIndex] + authority + "/"
     guard let url = URL(string: String(host)), url.host() != nil else {
       throw arguments.usage("'\(given)' is not a URL")
@@ -119,12 +138,13 @@ struct RequestTarget: Sendable, Hashable {
     let segments = path[path.index(after: first)...].split(separator: "/", omittingEmptySubsequences: false)
     var count = segments.count - 1
     for (index, segment) in segments.enumerated() {
+      let segment = segment.replacing("%24", with: "$")
       if ["$count", "$value", "$ref", "$links"].contains(segment) {
         count = max(index - 1, 0)
         break
       }
       let hasKey = !segment.hasPrefix("(") && (segment.contains("(") || segment.contains("%28"))
-      if segment.hasPrefix("$") || segment.hasPrefix("%24") || hasKey {
+      if segment.hasPrefix("$") || hasKey {
         count = index
         break
       }

@@ -2,6 +2,12 @@ internal import LarderHTTP
 internal import LarderOData
 internal import LarderService
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension CommandSyntax {
   /// `larder batch SERVICE FILE`.
   static let batch: CommandSyntax = .init(
@@ -21,13 +27,14 @@ extension CommandSyntax {
     options: [.json] + ServiceAccess.options.filter { $0 != .service }, operands: [.batchService, .batchFile]
   ) { arguments, context in
     let given = try arguments.required(OperandSyntax.batchService)
-    let target = try RequestTarget(given.hasSuffix("/") ? given : given + "/", in: arguments)
+    let rootText = try RequestTarget.serviceRoot(given, in: arguments)
+    guard let root = URL(string: rootText) else { throw arguments.usage("'\(given)' is not a URL") }
     var access = try ServiceAccess(arguments, context)
     let path = try arguments.required(OperandSyntax.batchFile)
     let bytes = try await access.reading {
       try await RequestContent.read(path, context, limit: limit, until: $0)
     }
-    let conversation = try await access.conversation(root: target.root, context)
+    let conversation = try await access.conversation(root: root, context)
     let file = try read(bytes, path, root: conversation.root)
     var request = ODataSingleRequest(
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)

@@ -81,7 +81,7 @@ extension CommandSyntax {
   /// The URL with a slash at its end: a root that is given without one is accepted.
   private static func withSlash(_ url: String) -> String {
     let rest = url.prefix { $0 != "?" && $0 != "#" }
-    return rest.hasSuffix("/") ? url : rest + "/" + url.dropFirst(rest.count)
+    return rest.isEmpty || rest.hasSuffix("/") ? url : rest + "/" + url.dropFirst(rest.count)
   }
 }
 
