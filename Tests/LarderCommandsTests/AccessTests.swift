@@ -1,5 +1,7 @@
+import Foundation
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderTestSupport
 import Testing
 
@@ -159,6 +161,25 @@ struct AccessTests {
     defer { server.stop() }
     _ = await Rig(input: Array("GET P(1)\n".utf8)).run("batch", server.text(root), "-")
     #expect(server.requests.map(\.target) == [target])
+  }
+
+  @Test("The owner of a refresh token is the user file's own path, not the path as it was given")
+  func identities() async throws {
+    func identity(_ file: String, in directory: String, user: String = "") async throws -> String {
+      let context = Rig(directory: directory).context(Collector(), Collector())
+      let text = #"{"tokenURL":"https://h/t","clientID":"c","refreshToken":"R"\#(user)}"#
+      return try await Credentials.read(Array(text.utf8), file: file).authentication(
+        root: try #require(URL(string: "https://h/")), transport: try context.connect(ConnectionSettings()),
+        isOffline: true, context
+      ).identity
+    }
+    let first = try await identity("creds.json", in: "/home/a")
+    #expect(try await identity("creds.json", in: "/home/b") != first)
+    #expect(try await identity("/home/a/creds.json", in: "/home/b") == first)
+    #expect(try await identity("../a/./creds.json", in: "/home/b") == first)
+    #expect(try await identity("-", in: "/home/a", user: #","user":"me""#) == "oauth2:me")
+    let failure = await #expect(throws: CommandFailure.self) { try await identity("-", in: "/home/a") }
+    #expect(failure?.message.contains("'user' is missing") == true)
   }
 
   @Test("An invalid certificate file exits with 4", arguments: ["--cacert", "--cert"])

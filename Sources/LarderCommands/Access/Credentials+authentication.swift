@@ -39,10 +39,10 @@ extension OAuthFile {
       let token = try await signIn(client, transport, context)
       if let refreshToken = token.refreshToken { save(refreshToken) }
       return OAuth2Authentication(
-        token: token, identity: identity, client: client, transport: transport, onRefreshToken: save)
+        token: token, identity: identity(context), client: client, transport: transport, onRefreshToken: save)
     case .refreshToken, .deviceCode:
       return OAuth2Authentication(
-        refreshToken: refreshToken ?? "", identity: identity, client: client, transport: transport,
+        refreshToken: refreshToken ?? "", identity: identity(context), client: client, transport: transport,
         onRefreshToken: save)
     }
   }

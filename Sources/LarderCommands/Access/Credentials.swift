@@ -122,12 +122,20 @@ struct OAuthFile: Sendable, Hashable {
     if grant == .refreshToken, refreshToken == nil { throw Credentials.failure(file, "'refreshToken' is missing") }
     if grant == .clientCredentials, clientSecret == nil { throw Credentials.failure(file, "'clientSecret' is missing") }
     if grant == .deviceCode, deviceURL == nil { throw Credentials.failure(file, "'deviceURL' is missing") }
+    // A file is that of one user; standard input may have the access of anyone.
+    if grant != .clientCredentials, file == "-", user == nil {
+      throw Credentials.failure("-", "'user' is missing, which standard input needs")
+    }
   }
 
-  /// The owner of the access: the user if the file names one, else the client or the file's owner.
-  var identity: String {
+  /// Identifies the owner of the access: the user if the file names one, else the client, with the file's path if the
+  /// access is that of a user.
+  func identity(_ context: CommandContext) -> String {
+    if let user { return user }
     let client = "\(grant.rawValue) \(clientID) \(tokenURL.absoluteString)"
-    return user ?? (grant == .clientCredentials ? client : "\(client) \(file)")
+    if grant == .clientCredentials { return client }
+    let path = URL(fileURLWithPath: context.path(file)).standardizedFileURL.path(percentEncoded: false)
+    return "\(client) \(path)"
   }
 
   /// The file's content with a new refresh token.
