@@ -39,7 +39,7 @@ print(String(decoding: expensive.bytes, as: UTF8.self))
 // With a network: downloads the changes, with the best method that the service supports.
 do {
   for outcome in try await provider.download().queries {
-    print("\(outcome.name): \(outcome.way?.rawValue ?? "-"), \(outcome.rows) rows")
+    print("\(outcome.name): \(outcome.strategy?.rawValue ?? "-"), \(outcome.rows) rows")
   }
 } catch OfflineODataError.communicationError(_, let message) {
   print("not updated: \(message)")

@@ -124,7 +124,7 @@ struct ServiceStoreTests {
     try service.insert("Orders", ["ID": 3, "Note": "new", "Items": [["ID": 30]]])
     try service.delete("Orders(2)")
     let report = try await store.download()
-    #expect(report.queries.allSatisfy { $0.way == .changes }, "\(report)")
+    #expect(report.queries.allSatisfy { $0.strategy == .changes }, "\(report)")
     let orders = try await store.readEntitySet("Orders?$orderby=ID&$expand=Items")
     #expect(orders.entities.map { $0["Note"] } == [.string("theirs"), .string("new")])
     #expect(try await store.readEntitySet("Items").entities.map { $0["ID"] } == [.int32(30)])

@@ -47,7 +47,7 @@ enum DownloadPart {
     for _ in 0..<5 {
       let begin = ContinuousClock.now
       let report = try await provider.download()
-      guard let outcome = report.queries.first, outcome.way == .changes else {
+      guard let outcome = report.queries.first, outcome.strategy == .changes else {
         throw BenchmarkError("no delta: \(report)")
       }
       times["\(outcome.rows)"] = inSeconds(begin.duration(to: .now)) * 1000

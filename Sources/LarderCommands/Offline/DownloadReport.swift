@@ -151,7 +151,7 @@ final class DownloadReport: Sendable {
       }
     case .queryFinished(let outcome):
       state.withLock { state in
-        // A query may be tried again in another way.
+        // A query may be tried again without its links.
         state.outcomes.removeAll { $0.name == outcome.name }
         state.outcomes.append(outcome)
         if outcome.error == nil { state.hasBegun = true }
@@ -209,8 +209,8 @@ final class DownloadReport: Sendable {
     let names = Columns.width(outcomes.map(\.name))
     let rows = Columns.width(outcomes.map { "\($0.rows)" })
     return outcomes.map { outcome in
-      let method = outcome.way?.rawValue ?? "failed"
-      return Columns.pad(TerminalText.line(outcome.name), names) + "  " + Columns.pad(method, 11) + "  "
+      let strategy = outcome.strategy?.rawValue ?? "failed"
+      return Columns.pad(TerminalText.line(outcome.name), names) + "  " + Columns.pad(strategy, 11) + "  "
         + Columns.padLeft("\(outcome.rows)", rows) + " rows, \(outcome.bytes) bytes\n"
     }.joined()
   }
@@ -218,7 +218,7 @@ final class DownloadReport: Sendable {
   private static func write(_ outcome: OfflineODataQueryOutcome, to json: inout JSONOutput) throws(OutputError) {
     json.beginObject()
     json.member("name", outcome.name)
-    json.member("way", outcome.way?.rawValue)
+    json.member("strategy", outcome.strategy?.rawValue)
     json.member("rows", outcome.rows)
     json.member("bytes", outcome.bytes)
     json.member("pages", outcome.pages)

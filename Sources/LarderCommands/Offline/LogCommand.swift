@@ -24,7 +24,7 @@ enum LogCommand {
 
   /// The properties of an event and their names in JSON.
   private static let members = [
-    ("EventID", "id"), ("Time", "time"), ("EventType", "type"), ("DefiningQuery", "query"), ("Way", "way"),
+    ("EventID", "id"), ("Time", "time"), ("EventType", "type"), ("DefiningQuery", "query"), ("Strategy", "strategy"),
     ("Rows", "rows"), ("Bytes", "bytes"), ("Pages", "pages"), ("Milliseconds", "milliseconds"),
     ("Details", "details"), ("ErrorCode", "errorCode"),
   ]
@@ -53,7 +53,7 @@ enum LogCommand {
   private static func line(_ row: JSONNode, _ style: TextStyle) -> String {
     func text(_ name: String) -> String { TerminalText.line(row[name]?.text ?? "") }
     var parts = [text("Time"), style.bold(text("EventType"))]
-    parts += ["DefiningQuery", "Way"].map(text).filter { !$0.isEmpty }
+    parts += ["DefiningQuery", "Strategy"].map(text).filter { !$0.isEmpty }
     let figures = [("Rows", "rows"), ("Bytes", "bytes"), ("Milliseconds", "ms")].compactMap { name, unit in
       row[name]?.text.map { "\($0) \(unit)" }
     }

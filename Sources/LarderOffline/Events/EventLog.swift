@@ -13,7 +13,7 @@ enum EventLog {
     /// The defining query that the operation concerns.
     var query: String?
     /// The strategy of its download.
-    var way: String?
+    var strategy: String?
     var rows: Int64?
     var bytes: Int64?
     var pages: Int?
@@ -26,7 +26,8 @@ enum EventLog {
 
   /// The member of the record that each property is read from.
   private static let members = [
-    "EventType": "type", "DefiningQuery": "query", "Way": "way", "Rows": "rows", "Bytes": "bytes", "Pages": "pages",
+    "EventType": "type", "DefiningQuery": "query", "Strategy": "strategy", "Rows": "rows", "Bytes": "bytes",
+    "Pages": "pages",
     "Milliseconds": "milliseconds", "Details": "details", "ErrorCode": "errorCode",
   ]
 

@@ -55,7 +55,7 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     case time = "Time"
     case type = "EventType"
     case definingQuery = "DefiningQuery"
-    case strategy = "Way"
+    case strategy = "Strategy"
     case rows = "Rows"
     case bytes = "Bytes"
     case pages = "Pages"
@@ -77,7 +77,7 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     /// The defining query that it concerns.
     public var definingQuery: Field<String> { .init("DefiningQuery") }
     /// How the query was downloaded.
-    public var strategy: Field<String> { .init("Way") }
+    public var strategy: Field<String> { .init("Strategy") }
     /// The number of rows.
     public var rows: Field<Int64> { .init("Rows") }
     /// The number of bytes received.

@@ -80,7 +80,7 @@ extension OfflineODataProvider {
 extension OpenStore {
   /// Stores the strategy that each query's download used.
   func storeStrategies(_ report: OfflineODataDownloadReport) async throws {
-    let strategies = report.queries.compactMap { outcome in outcome.way.map { (outcome.name, $0) } }
+    let strategies = report.queries.compactMap { outcome in outcome.strategy.map { (outcome.name, $0) } }
     try await changeQuerySettings { settings in for (name, strategy) in strategies { settings.ways[name] = strategy } }
   }
 }

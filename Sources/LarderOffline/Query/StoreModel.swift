@@ -54,7 +54,7 @@ enum StoreModel {
     "Event", key: ["EventID"],
     [
       ("EventID", .int64), ("Time", .dateTimeOffset), ("EventType", .string), ("DefiningQuery", .string),
-      ("Way", .string), ("Rows", .int64), ("Bytes", .int64), ("Pages", .int32), ("Milliseconds", .int64),
+      ("Strategy", .string), ("Rows", .int64), ("Bytes", .int64), ("Pages", .int32), ("Milliseconds", .int64),
       ("Details", .string), ("ErrorCode", .int32),
     ], required: ["EventID", "Time", "EventType"])
 

@@ -82,7 +82,7 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   /// The defining query's name.
   public var name: String
   /// The download strategy that was used; nil if the query failed before one was chosen.
-  public var way: OfflineODataDownloadStrategy?
+  public var strategy: OfflineODataDownloadStrategy?
   /// The rows downloaded for this query in this download. Each row is counted once.
   public var rows: Int64 = 0
   /// The bytes downloaded.

@@ -81,7 +81,7 @@ struct DownloadRun: Sendable {
     if let first = run.fineValues.first {
       note(.fineValues(first: first, count: run.fineValues.count), &run)
     }
-    if let result = run.result { run.outcome.way = OfflineODataDownloadStrategy(result) }
+    if let result = run.result { run.outcome.strategy = OfflineODataDownloadStrategy(result) }
     run.progress.step = .done
     reportProgress(run.progress)
     return run.outcome

@@ -208,7 +208,7 @@ struct StoreDownload: Sendable {
   private func log(_ outcome: OfflineODataQueryOutcome, _ time: Duration) async {
     var record = EventLog.Record(type: "Query")
     record.query = outcome.name
-    record.way = outcome.way?.rawValue
+    record.strategy = outcome.strategy?.rawValue
     (record.rows, record.bytes, record.pages) = (outcome.rows, outcome.bytes, outcome.pages)
     record.milliseconds = time.milliseconds
     let sentences = outcome.notes + (outcome.error.map { [$0.errorMessage] } ?? [])

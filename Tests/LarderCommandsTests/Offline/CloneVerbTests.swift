@@ -72,7 +72,7 @@ struct CloneVerbTests {
     let all = await inside.run("download", "--json")
     let report = try JSONNode(all.outputBytes).items ?? []
     #expect(report.map { $0["name"]?.string } == ["orders", "products"])
-    #expect(report.last?["way"]?.string == "changes")
+    #expect(report.last?["strategy"]?.string == "changes")
     #expect((await inside.run("query", "Products(7)/Description")).output.contains("brand new"))
   }
 

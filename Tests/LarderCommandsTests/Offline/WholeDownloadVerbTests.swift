@@ -42,9 +42,10 @@ struct WholeDownloadVerbTests {
     let rig = Rig(directory: folder.file("shop"))
     let plain = await rig.run("download", "--json")
     #expect(
-      plain.status == .done && plain.output.contains("\"way\":\"changes\""), "\(plain.output)\(plain.diagnostics)")
+      plain.status == .done && plain.output.contains("\"strategy\":\"changes\""), "\(plain.output)\(plain.diagnostics)")
     let whole = await rig.run("download", "orders", "--whole", "--json")
-    #expect(whole.status == .done && whole.output.contains("\"way\":\"whole\""), "\(whole.output)\(whole.diagnostics)")
+    #expect(
+      whole.status == .done && whole.output.contains("\"strategy\":\"whole\""), "\(whole.output)\(whole.diagnostics)")
     let status = await rig.run("status")
     let line = "orders: the service returned 1 link of Orders/Items that the referential constraint contradicts"
     #expect(status.output.contains(line), "\(status.output)\(status.diagnostics)")

@@ -72,7 +72,7 @@ struct ChangeSetTests {
     var other = draft
     try await rig.store.add(.delete, "Orders(99)", json: nil, name: nil, to: &other) { _ in }
     let unfitting = other
-    let unfit = await #expect(throws: ChangeSetError.self) { _ = try await rig.store.make(unfitting) }
+    let unfit = await #expect(throws: ChangeSetError.self) { _ = try await rig.store.apply(unfitting) }
     #expect(unfit?.place == 1 && unfit?.error.name == .entityNotFound)
     // Bytes are put into the file before the first change is made.
     try await rig.store.add(.updateMedia, "Orders(1)/$value", json: nil, name: nil, to: &draft) { request in
@@ -81,7 +81,7 @@ struct ChangeSetTests {
       }
     }
     let broken = draft
-    await #expect(throws: OfflineODataError.self) { _ = try await rig.store.make(broken) }
+    await #expect(throws: OfflineODataError.self) { _ = try await rig.store.apply(broken) }
     #expect(try await rig.store.hasPendingChanges() == false)
   }
 }

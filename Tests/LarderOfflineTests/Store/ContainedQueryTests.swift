@@ -216,7 +216,7 @@ struct ContainedQueryTests {
       for name in ["items", "notes"] {
         let outcome = try #require(report.queries.first { $0.name == name })
         #expect(outcome.notes.contains { $0.contains("A pending change deletes") }, "\(outcome)")
-        #expect(outcome.way == .notModified)
+        #expect(outcome.strategy == .notModified)
       }
     }
     #expect(try await store.size("Orders") == 1)

@@ -117,7 +117,7 @@ struct ContextPlaceTests {
       return
         "{\"value\":[{\"ID\":1,\"Owner\":{\"ID\":7,\"Name\":\"old\"}}],\"@odata.deltaLink\":\"Rows?$deltatoken=1\"}"
     }
-    #expect(try await opened.store.download().queries.map(\.way) == [.changes])
+    #expect(try await opened.store.download().queries.map(\.strategy) == [.changes])
     #expect(try await opened.store.text("Rows?$expand=Owner").contains("\"Name\":\"new\""))
     #expect(try await opened.store.size("Rows") == 1)
     try await opened.end()

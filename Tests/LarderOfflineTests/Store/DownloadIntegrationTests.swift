@@ -40,10 +40,10 @@ struct DownloadIntegrationTests {
       state.remove(7)
     }
     let report = try await store.download()
-    #expect(report.queries.first?.way == .changes)
+    #expect(report.queries.first?.strategy == .changes)
     try await compare(store, rows)
     let empty = try await store.download()
-    #expect(empty.queries.first?.way == .changes)
+    #expect(empty.queries.first?.strategy == .changes)
     try await compare(store, rows)
     try await store.close()
   }
@@ -62,11 +62,11 @@ struct DownloadIntegrationTests {
       state.expiredStatus = status
     }
     let report = try await store.download()
-    #expect(report.queries.first?.way == .whole)
+    #expect(report.queries.first?.strategy == .whole)
     #expect(report.queries.first?.notes.first?.contains("\(status)") == true)
     try await compare(store, rows)
     rows.change { $0.put(4, "later") }
-    #expect(try await store.download().queries.first?.way == .changes)
+    #expect(try await store.download().queries.first?.strategy == .changes)
     try await compare(store, rows)
     try await store.close()
   }
@@ -115,9 +115,9 @@ struct DownloadIntegrationTests {
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
-    #expect(try await store.download().queries.first?.way == .notModified)
+    #expect(try await store.download().queries.first?.strategy == .notModified)
     rows.change { $0.remove(2) }
-    #expect(try await store.download().queries.first?.way == .whole)
+    #expect(try await store.download().queries.first?.strategy == .whole)
     try await compare(store, rows)
     try await store.close()
   }
@@ -187,7 +187,7 @@ struct DownloadIntegrationTests {
     let store = try await rig.open(["rows": "Rows"])
     #expect(try await store.size("Rows") == 3)
     let report = try await store.download()
-    #expect(report.queries.first?.way == .changes, "\(report)")
+    #expect(report.queries.first?.strategy == .changes, "\(report)")
     let left = try await store.readEntitySet("Rows?$orderby=ID").entities
     #expect(left.map { $0["ID"] } == [.int32(1), .int32(3)])
     #expect(left.map { $0["Text"] } == [.string("a"), .string("new")])

@@ -56,7 +56,7 @@ struct EndToEndLifeTests {
       for id in 1...6000 { state.put(id, "changed \(id)") }
       state.oldestDelta = state.now + 1
     }
-    #expect(try await store.download().queries.first?.way == .whole)
+    #expect(try await store.download().queries.first?.strategy == .whole)
     #expect(try await store.readCount("Rows?$filter=startswith(Text,'changed')") == 6000)
     while let piece = try await iterator.next() { streamed += piece }
     #expect(streamed == before)
@@ -189,7 +189,7 @@ struct EndToEndLifeTests {
       state.put(10, "newer")
       state.oldestDelta = state.now + 1
     }
-    #expect(try await first.download().queries.first?.way == .whole)
+    #expect(try await first.download().queries.first?.strategy == .whole)
     #expect(try await counts.next() == 5)
     #expect(try await second.readEntity("Rows(10)")?["Text"] == .string("newer"))
     try await second.close()
@@ -256,6 +256,6 @@ private final class Ear: OfflineODataListener {
   ) { note("\(progress.step)") }
 
   func offlineODataProvider(_ provider: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome) {
-    note("\(outcome.name) \(outcome.way?.rawValue ?? "-")")
+    note("\(outcome.name) \(outcome.strategy?.rawValue ?? "-")")
   }
 }

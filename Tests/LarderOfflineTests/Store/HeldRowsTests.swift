@@ -230,7 +230,7 @@ struct HeldRowsTests {
     defer { server.stop() }
     let store = try await rig.open(["q": one.query])
     let report = try await store.download()
-    #expect(report.queries.map(\.way) == [one.isWhole ? .whole : .changes])
+    #expect(report.queries.map(\.strategy) == [one.isWhole ? .whole : .changes])
     #expect(try await Self.keys(store) == one.left)
     try await store.close()
   }

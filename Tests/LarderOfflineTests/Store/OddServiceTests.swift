@@ -127,7 +127,7 @@ struct OddServiceTests {
     // Of the count alone: tracking, if it were rejected, would be named before it.
     #expect(notes.contains("The service rejects $count (HTTP"), "\(notes)")
     let report = try await store.download()
-    #expect(report.queries.map(\.way) == [.changes])
+    #expect(report.queries.map(\.strategy) == [.changes])
     let names = try await store.readEntitySet("accounts?$select=name").entities.map { $0["name"] }
     #expect(names == [.string("new")])
     try await store.close()
@@ -143,7 +143,7 @@ struct OddServiceTests {
     let store = try await rig.open(["users": query])
     #expect(try await store.size("users") == 3)
     let report = try await store.download()
-    #expect(report.queries.map(\.way) == [.changes])
+    #expect(report.queries.map(\.strategy) == [.changes])
     #expect(try await store.text("users?$orderby=id&$select=id,name").contains(#""id":"a","name":"new"},{"id":"c""#))
     await #expect(throws: OfflineODataError.self) {
       try await store.add(OfflineODataDefiningQuery("other", "users/delta2()"))
@@ -159,7 +159,7 @@ struct OddServiceTests {
     let rig = try StoreRig(root)
     let store = try await rig.open(["rows": "Rows"])
     #expect(try await store.size("Rows") == 2)
-    #expect(try await store.download().queries.map(\.way) == [.changes])
+    #expect(try await store.download().queries.map(\.strategy) == [.changes])
     #expect(try await store.size("Rows") == 3)
     #expect(try await store.size(root.prefix { $0 != "?" } + "Rows?$filter=ID gt 1") == 2)
     try await store.close()

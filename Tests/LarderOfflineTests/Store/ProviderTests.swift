@@ -65,7 +65,7 @@ struct ProviderServiceTests {
     }
     #expect(answers.allSatisfy { (200..<300).contains($0) })
     let report = try await store.download()
-    #expect(report.queries.first?.way == .changes, "\(report)")
+    #expect(report.queries.first?.strategy == .changes, "\(report)")
     #expect(try await store.size(set) == before - 1)
     #expect(try await store.size("\(set)?$filter=PurchaseOrderByCustomer eq 'changed here'") == 1)
     try await store.close()
@@ -125,7 +125,8 @@ struct ProviderServiceTests {
     let online = try await rig.count("Products")
     #expect(try await store.size("Products") == online)
     let report = try await store.download()
-    #expect(report.queries.map(\.way) == [.changes, .whole] || report.queries.map(\.way) == [.changes, .changes])
+    #expect(
+      report.queries.map(\.strategy) == [.changes, .whole] || report.queries.map(\.strategy) == [.changes, .changes])
     try await store.close()
   }
 }

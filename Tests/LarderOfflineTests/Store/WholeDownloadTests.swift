@@ -62,14 +62,14 @@ struct WholeDownloadTests {
     try await store.add(OfflineODataDefiningQuery("q", "Rows", automaticallyRetrievesStreams: true))
     try await store.open()
     _ = service.take()
-    #expect(try await store.download().queries.map(\.way) == [.changes])
+    #expect(try await store.download().queries.map(\.strategy) == [.changes])
     #expect(service.take() == ["$metadata if \"m\"", "Rows delta"])
     // A service may be wrong about what has changed.
     service.picture.withLock { $0 = "second" }
-    #expect(try await store.download(["q"], whole: true).queries.map(\.way) == [.whole])
+    #expect(try await store.download(["q"], whole: true).queries.map(\.strategy) == [.whole])
     #expect(service.take() == ["$metadata", "Rows", "Rows(1)/Photo"])
     #expect(try await store.readMedia("Rows(1)/Photo") == Array("second".utf8))
-    #expect(try await store.download().queries.map(\.way) == [.changes])
+    #expect(try await store.download().queries.map(\.strategy) == [.changes])
     try await store.close()
   }
 
@@ -97,12 +97,12 @@ struct WholeDownloadTests {
     let store = try await rig.open(["q": "Orders?$expand=Items,Customer"])
     #expect(try await store.definingQueries().map(\.contradictedLinks) == [["Orders/Items": 2]])
     delta.withLock { $0 = #"{"ID":2,"Total":1}"# }
-    #expect(try await store.download().queries.map(\.way) == [.changes])
+    #expect(try await store.download().queries.map(\.strategy) == [.changes])
     #expect(try await store.definingQueries().map(\.contradictedLinks) == [["Orders/Items": 2]])
     // Columns do not tell that item 4 was behind order 2.
     delta.withLock { $0 = #"{"@removed":{"reason":"deleted"},"ID":2}"# }
     rows.withLock { $0 = #"{"ID":1,"Items":[{"ID":1,"OrderID":1}]}"# }
-    #expect(try await store.download().queries.map(\.way) == [.whole])
+    #expect(try await store.download().queries.map(\.strategy) == [.whole])
     #expect(try await store.size("Items") == 1)
     #expect(try await store.definingQueries().map(\.contradictedLinks) == [[:]])
     try await store.close()

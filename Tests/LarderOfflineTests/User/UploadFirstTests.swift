@@ -50,7 +50,7 @@ struct UploadFirstTests {
   @Test("a store that is open is not removed; a log that is left beside a closed one is no reason to keep it")
   func removal() async throws {
     let ada = try await rig.open(try rig.provider("ada"))
-    let opening = UserOpening(ada.given, in: ada.folder, user: "bob")
+    let opening = UserOpening(ada.parametersWithKeys, in: ada.folder, user: "bob")
     #expect(await UserRig.error { try opening.remove() }?.name == .storeInUse)
     #expect(try await ada.names() == ["order 1", "order 2"])
     try await ada.close()
