@@ -155,7 +155,7 @@ struct ChangeCommand {
       json.member("operation", request.operationName)
       json.member("path", path ?? access.relative(request.path))
       json.member("etag", response.fields[.etag])
-      json.member("waiting", pendingCount)
+      json.member("pending", pendingCount)
       try await entity(path ?? request.path, request, to: &json)
       json.endObject()
       try json.endLine()

@@ -98,7 +98,7 @@ struct ChangeSetCommand {
         try json.drain()
       }
       json.endArray()
-      json.member("waiting", pendingCount)
+      json.member("pending", pendingCount)
       json.endObject()
       try json.endLine()
       return

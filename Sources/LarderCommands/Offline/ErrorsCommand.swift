@@ -66,7 +66,7 @@ enum ErrorsCommand {
 
   @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let repair = try repair(arguments)
-    return try await forEachRequest(arguments, context, json: "waiting", outcome: "queued again for 'larder upload'") {
+    return try await forEachRequest(arguments, context, json: "pending", outcome: "queued again for 'larder upload'") {
       provider, id in
       guard let id else { return try await provider.retryAll() }
       guard let repair else { return try await provider.retry(id) }
@@ -112,7 +112,7 @@ enum ErrorsCommand {
         // The work on an earlier change may have included this one.
         if count > 0, !isRejected { continue }
         // A pending change can be in conflict too, if a download noticed it.
-        let isDetectedConflict = name == "waiting" ? try await conflict(id, access.provider) != nil : false
+        let isDetectedConflict = name == "pending" ? try await conflict(id, access.provider) != nil : false
         if !isDetectedConflict { _ = try await ArchiveSets.error(id, access.provider) }
         count += try await work(access.provider, id)
       }
@@ -173,7 +173,7 @@ enum UndoCommand {
       var json = JSONOutput(context.output)
       json.beginObject()
       json.member("undone", count)
-      json.member("waiting", try await provider.pendingUploadCount())
+      json.member("pending", try await provider.pendingUploadCount())
       json.endObject()
       try json.endLine()
     } else {

@@ -77,16 +77,16 @@ struct PendingChanges {
     return summary + "\n" + style.bold(line(headings)) + rows.map(line).joined()
   }
 
-  /// Writes `waiting`, `failed`, `held`, and `pending` with one object for each entity.
+  /// Writes `pending`, `uncertain`, `failed`, `held`, and `entities` with one object for each entity.
   func write(to json: inout JSONOutput) throws(OutputError) {
-    json.member("waiting", pendingCount)
+    json.member("pending", pendingCount)
     json.member("uncertain", uncertain)
     json.member("failed", failed)
     json.member("held", held)
-    try json.member("pending", entities, always: true) { (json, entity) throws(OutputError) in
+    try json.member("entities", entities, always: true) { (json, entity) throws(OutputError) in
       json.beginObject()
       json.member("entity", entity.path)
-      json.member("waiting", entity.methods.count)
+      json.member("pending", entity.methods.count)
       json.member("failed", entity.failed)
       json.member("held", entity.held)
       try json.member("methods", entity.methods, always: true) { (json, method) throws(OutputError) in

@@ -30,7 +30,7 @@ struct ChangeArgumentTests {
     #expect(await clone.run("action", "EmptyShelves").status == .done)
     #expect(await clone.run("action", "Discontinue", #"{"ids":[5,6]}"#).status == .done)
     let action = try await clone.json("action", "Products(3)/Larder.Shop.Restock", #"{"amount":5}"#, "--json")
-    #expect(action["waiting"]?.text == "8" && action["operation"]?.string == "invokeAction")
+    #expect(action["pending"]?.text == "8" && action["operation"]?.string == "invokeAction")
     let plan = try await clone.json("upload", "--plan", "--json").items ?? []
     #expect(
       plan.map { "\($0["method"]?.string ?? "") \($0["url"]?.string ?? "")" }.filter { !$0.hasPrefix("DELETE") } == [
@@ -135,7 +135,7 @@ struct ChangeArgumentTests {
     let outcome = await clone.run(arguments)
     #expect(outcome.status == .usage, "\(arguments): \(outcome.diagnostics)")
     #expect(outcome.output.isEmpty && outcome.diagnostics.hasPrefix("larder: "))
-    #expect(try await clone.json("status", "--json")["waiting"]?.text == "0")
+    #expect(try await clone.json("status", "--json")["pending"]?.text == "0")
   }
 
   @Test("a missing entity exits with 1; outside of a clone, the message says how to create one")

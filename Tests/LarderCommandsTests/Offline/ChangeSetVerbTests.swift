@@ -35,7 +35,7 @@ struct ChangeSetVerbTests {
     if isJSON {
       let told = try await clone.json("change", "-", "--json")
       let changes = told["changes"]?.items ?? []
-      #expect(told["waiting"]?.text == "8")
+      #expect(told["pending"]?.text == "8")
       #expect(
         changes.map { "\($0["operation"]?.string ?? "") \($0["path"]?.string ?? "")" } == [
           "create Categories(70)", "create Orders(80)", "create Orders(80)/Items(1)", "update Products(1)",

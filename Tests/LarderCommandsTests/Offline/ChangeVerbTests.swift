@@ -87,14 +87,14 @@ struct ChangeVerbTests {
     #expect(try await clone.value("\(path)/PurchaseOrderByCustomer") == "new")
     let updated = try await clone.json("update", orders.order, #"{"PurchaseOrderByCustomer":"mine"}"#, "--json")
     #expect(updated["path"]?.string == orders.order)
-    #expect(updated["waiting"]?.text == "2")
+    #expect(updated["pending"]?.text == "2")
     #expect(updated["entity"]?["PurchaseOrderByCustomer"]?.string == "mine")
     #expect(await clone.run("delete", "\(orders.set)('0000004713')").status == .done)
     #expect(await clone.run("query", "\(orders.set)('0000004713')").status == .negative)
 
     let status = try await clone.json("status", "--json")
-    #expect(status["waiting"]?.text == "3" && status["failed"]?.text == "0")
-    let pending = status["pending"]?.items ?? []
+    #expect(status["pending"]?.text == "3" && status["failed"]?.text == "0")
+    let pending = status["entities"]?.items ?? []
     #expect(pending.map { $0["entity"]?.string } == [path, orders.order, "\(orders.set)('0000004713')"])
     #expect(pending.map { $0["methods"]?.items?.first?.text } == ["POST", orders.method, "DELETE"])
     let plan = try await clone.json("upload", "--plan", "--json").items ?? []
@@ -103,7 +103,7 @@ struct ChangeVerbTests {
 
     let sent = try await clone.json("upload", "--json")
     #expect(["sent", "failed", "left"].map { sent[$0]?.text } == ["3", "0", "0"])
-    #expect(try await clone.json("status", "--json")["pending"]?.items?.isEmpty == true)
+    #expect(try await clone.json("status", "--json")["entities"]?.items?.isEmpty == true)
     #expect(try await orders.served(orders.order, service)?["PurchaseOrderByCustomer"]?.string == "mine")
     #expect(try await orders.served("\(orders.set)('0000004713')", service) == nil)
     // The path from before the service gave a key stays valid.
@@ -215,7 +215,7 @@ struct ChangeVerbTests {
     let orders = OrderService.both[0]
     let clone = try await CloneRig(orders.root(service), orders.query)
     #expect(await clone.run("create", orders.set, #"{"SalesOrderType":"OR"}"#, "--tag", "first").status == .done)
-    let path = try await clone.json("status", "--json")["pending"]?.items?.first?["entity"]?.string ?? ""
+    let path = try await clone.json("status", "--json")["entities"]?.items?.first?["entity"]?.string ?? ""
     #expect(await clone.run("update", path, #"{"PurchaseOrderByCustomer":"mine"}"#).status == .done)
     try service.addFault(.init(match: "A_SalesOrder", status: 400, message: "No such party"))
     let upload = await clone.run("upload", "--batch-size", "0")
@@ -225,7 +225,7 @@ struct ChangeVerbTests {
     let table = await clone.run("errors", "list").output.split(separator: "\n")
     #expect(table.count == 3 && table[1].contains("first") && table[2].contains("held"), "\(table)")
     let status = try await clone.json("status", "--json")
-    #expect(["waiting", "failed", "held"].map { status[$0]?.text } == ["0", "1", "1"])
+    #expect(["pending", "failed", "held"].map { status[$0]?.text } == ["0", "1", "1"])
     let text = await clone.run("status").output
     #expect(text.contains("1 rejected") && text.contains("1 held"), "\(text)")
     #expect(await clone.run("errors", "diff", "1").status == .negative)

@@ -47,7 +47,7 @@ struct DamagedQueueTests {
     let (clone, _) = try await clone(orders, service)
     let other = "\(orders.set)('0000004713')"
     let told = try await clone.json("update", other, #"{"PurchaseOrderByCustomer":"b"}"#, "--json")
-    #expect(told["waiting"]?.text == "2")
+    #expect(told["pending"]?.text == "2")
     #expect(try await clone.value("\(other)/PurchaseOrderByCustomer") == "b")
   }
 }

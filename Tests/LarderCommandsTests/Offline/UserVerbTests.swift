@@ -74,7 +74,7 @@ struct UserVerbTests {
     #expect(wrong.status == .storage && wrong.diagnostics.contains(KeyAccess.hint), "\(wrong.diagnostics)")
     #expect(await description("ada", "--on-user-switch", "set-aside") == "of ada")
     let pending = await run("ada", "status", "--json")
-    #expect(pending.output.contains("\"waiting\":1"), "\(pending.output)")
+    #expect(pending.output.contains("\"pending\":1"), "\(pending.output)")
     var search = MarkerSearch(for: ["of ada", "CREATE TABLE"])
     search.look(in: folder.file("shop"))
     #expect(search.found == [])
