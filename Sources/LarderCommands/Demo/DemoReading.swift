@@ -50,7 +50,7 @@ struct DemoReading {
       try context.output.line(
         "Each resource is read twice. Times are from the call to the listener's callback, in milliseconds.\n")
       let headings = ["", "1st cache", "1st server", "2nd cache", "2nd server", "a 304 saved"]
-      try context.output.write(Self.table(headings, rows, context.output.style))
+      try context.output.write(Self.table(headings: headings, rows: rows, context.output.style))
       return .done
     }
   }
@@ -77,7 +77,7 @@ struct DemoReading {
       }
       try context.output.line("The server is stopped. The same reads in a new process:\n")
       let headings = ["", "passive, cache", "bytes", "active, cache", "failure"]
-      try context.output.write(Self.table(headings, rows, context.output.style))
+      try context.output.write(Self.table(headings: headings, rows: rows, context.output.style))
       if let failure = failures.first {
         try context.output.line("\nThe error of an active read:\n  \(failure)")
       }
@@ -122,7 +122,7 @@ struct DemoReading {
     ]
   }
 
-  private static func table(_ headings: [String], _ rows: [[String]], _ style: TextStyle) -> String {
+  private static func table(headings: [String], rows: [[String]], _ style: TextStyle) -> String {
     let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
     func line(_ cells: [String]) -> String {
       cells.enumerated().map { column, cell in

@@ -76,7 +76,7 @@ enum ObjectCommand {
       } else {
         (count, missing) = try await remove(keys, in: store)
       }
-      try report(count, missing, asJSON: arguments.has(.json), context)
+      try report(removed: count, missing: missing, asJSON: arguments.has(.json), context)
       guard !missing.isEmpty else { return .done }
       throw CommandFailure(
         .negative,
@@ -100,7 +100,7 @@ enum ObjectCommand {
     return (keys.count - missing.count, missing)
   }
 
-  private static func report(_ count: Int, _ missing: [String], asJSON: Bool, _ context: CommandContext) throws {
+  private static func report(removed count: Int, missing: [String], asJSON: Bool, _ context: CommandContext) throws {
     guard asJSON else { return try context.output.line("removed: \(count)") }
     var json = JSONOutput(context.output)
     json.beginObject()

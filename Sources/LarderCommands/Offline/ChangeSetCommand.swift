@@ -27,7 +27,7 @@ struct ChangeSetCommand {
       let draft = try await command.draft(lines, fields)
       _ = try AllowOption.names(arguments, among: draft.requests)
       let responses: [ODataSingleResponse]
-      do { responses = try await access.provider.make(draft) } catch let error as ChangeSetError {
+      do { responses = try await access.provider.apply(draft) } catch let error as ChangeSetError {
         throw command.failure(error.error, lines[error.place])
       }
       try await command.report(zip(draft.requests, responses).map { ($0, $1) })

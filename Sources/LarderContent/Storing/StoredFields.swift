@@ -5,12 +5,12 @@ package enum StoredFields {
   /// The fields to store for a response: all except those of the connection and the proxy, those that `Connection`
   /// lists, and those that `no-cache="…"` lists.
   package static func toStore(_ fields: HTTPFields, _ cacheControl: CacheControl) -> HTTPFields {
-    var named = fields.namedByConnection
-    for name in cacheControl.noCacheFields { named.insert(name.canonicalName) }
+    var excludedNames = fields.namedByConnection
+    for name in cacheControl.noCacheFields { excludedNames.insert(name.canonicalName) }
     return HTTPFields(
       fields.filter { field in
         let name = field.name.canonicalName
-        return !isOfConnection(name) && !named.contains(name)
+        return !isHopByHop(name) && !excludedNames.contains(name)
       })
   }
 
@@ -22,7 +22,7 @@ package enum StoredFields {
   ///
   /// - Parameter isPartial: true if the stored content consists of some ranges.
   package static func updated(_ stored: HTTPFields, by response: HTTPFields, isPartial: Bool = false) -> HTTPFields {
-    let news = toStore(response, CacheControl(response)).filter { field in
+    let newFields = toStore(response, CacheControl(response)).filter { field in
       switch field.name.canonicalName {
       case "content-length": false
       case "content-encoding": stored.contains(.contentEncoding)
@@ -30,16 +30,16 @@ package enum StoredFields {
       default: true
       }
     }
-    let names = Set(news.map(\.name))
+    let names = Set(newFields.map(\.name))
     // The first response's `Age` does not apply to the second.
-    let kept = stored.filter { !names.contains($0.name) && $0.name.canonicalName != "age" }
-    let updated = HTTPFields(kept + news)
+    let keptFields = stored.filter { !names.contains($0.name) && $0.name.canonicalName != "age" }
+    let updated = HTTPFields(keptFields + newFields)
     // Fields that `no-cache="…"` lists are omitted, whichever of the two responses contains it (§5.2.2.4).
     return toStore(updated, CacheControl(updated))
   }
 
   /// Whether a field belongs to one connection or one proxy (RFC 9110 §7.6.1, RFC 9111 §3.1).
-  package static func isOfConnection(_ name: String) -> Bool {
+  package static func isHopByHop(_ name: String) -> Bool {
     switch name {
     case "connection", "keep-alive", "te", "transfer-encoding", "upgrade", "proxy-connection", "proxy-authenticate",
       "proxy-authentication-info", "proxy-authorization":

@@ -1,6 +1,7 @@
 // Operations and the entity container (CSDL JSON 4.01 §12 and §13).
 extension CSDLJSONReading {
-  mutating func operation(_ name: String, _ value: JSONNode, _ path: String, into schema: inout EdmSchema) {
+  /// Reads an overload of an action or function.
+  mutating func readOperation(_ name: String, _ value: JSONNode, at path: String, into schema: inout EdmSchema) {
     guard var object = object(value, at: path) else { return }
     switch object.string("$Kind", &self) {
     case "Function":

@@ -114,7 +114,7 @@ struct CSDLJSONReading {
     for child in object.children {
       let path = object.path + "/" + child.name
       if let overloads = child.value.items {
-        for overload in overloads { operation(child.name, overload, path, into: &schema) }
+        for overload in overloads { readOperation(child.name, overload, at: path, into: &schema) }
       } else if let content = self.object(child.value, at: path) {
         declaration(child.name, content, into: &schema)
       }

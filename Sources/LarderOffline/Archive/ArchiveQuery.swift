@@ -49,7 +49,7 @@ extension OpenStore {
   /// The service's model together with the store's own sets. It is created once for each model.
   func combinedModel(_ plan: ReplicaPlan) -> EdmModel {
     if let cached = whole.withLock({ $0 }), cached.first === plan.tables.first { return cached.model }
-    let storeSchemas = StoreModel.current.model.schemas
+    let storeSchemas = StoreModel.v4.model.schemas
     let combined = EdmModel(version: plan.model.version, schemas: plan.model.schemas + storeSchemas)
     whole.withLock { $0 = (plan.tables.first, combined) }
     return combined
@@ -115,12 +115,12 @@ struct ArchiveQuery {
   static func bind(
     _ text: String, _ version: ODataVersion
   ) throws -> (planned: StoreModel.Planned, url: ODataBoundURL) {
-    let planned = StoreModel.current
+    let planned = StoreModel.v4
     do {
       return (planned, try planned.binder.bind(try ODataParser(.v401).relativeURL(text), text: text))
     } catch {
       guard version < .v4 else { throw error }
-      let planned = StoreModel.earlier
+      let planned = StoreModel.v2
       guard let bound = try? planned.binder.bind(try ODataParser(.v2).relativeURL(text), text: text) else {
         throw error
       }

@@ -169,7 +169,7 @@ extension OpenStore {
     return ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: bytes, url: url, serviceVersion: version,
       contentID: request.contentID
-    ).of(replica.model)
+    ).with(model: replica.model)
   }
 
   // MARK: Transactions

@@ -53,10 +53,10 @@ final class EventPublisher: Sendable {
   }
 
   /// Sends one event to all streams and to the listener.
-  func tell(_ event: OfflineODataEvent, of provider: OfflineODataProvider, isOpening: Bool = false) {
+  func publish(_ event: OfflineODataEvent, of provider: OfflineODataProvider, isOpening: Bool = false) {
     defer {
       if case .queryFinished(let outcome) = event, !outcome.conflicts.isEmpty {
-        tell(.conflictsNoticed(outcome.conflicts), of: provider)
+        publish(.conflictsNoticed(outcome.conflicts), of: provider)
       }
     }
     for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }

@@ -7,7 +7,7 @@ package import LarderOData
 extension OfflineODataProvider {
   /// The model of the store's own entity sets: `ErrorArchive`, `RequestQueue` and `EventLog`. If the service has an
   /// entity set with one of these names, the service's takes precedence.
-  package static var ownModel: EdmModel { StoreModel.current.model }
+  package static var ownModel: EdmModel { StoreModel.v4.model }
 
   /// Puts a request of the error archive back into the queue, with the requests that are held because of it. The next
   /// upload sends them.

@@ -82,7 +82,7 @@ extension OfflineODataProvider {
   ///
   /// Throws ``ChangeSetError`` for the first change that cannot be applied, and ``OfflineODataError`` for an error that
   /// concerns no single change.
-  package func make(_ draft: ChangeSetDraft) async throws -> [ODataSingleResponse] {
+  package func apply(_ draft: ChangeSetDraft) async throws -> [ODataSingleResponse] {
     let store = try openStore()
     for (place, request) in draft.requests.enumerated() {
       guard let set = store.storeSet(of: request.path) else { continue }

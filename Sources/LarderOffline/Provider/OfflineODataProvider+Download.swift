@@ -26,7 +26,7 @@ extension OfflineODataProvider {
       guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
       // The responses to an upload are newer than rows that a download read before them.
       let upload = state.upload
-      let task = given.environment.task { [self] in
+      let task = parametersWithKeys.environment.task { [self] in
         _ = await upload?.result
         return try await performDownload(store, names.map(Set.init), isWhole: whole)
       }
@@ -53,13 +53,13 @@ extension OfflineODataProvider {
         }
       }
       let download = StoreDownload(store: store, names: names, isWhole: isWhole) { [weak self] event in
-        if let self { eventPublisher.tell(event, of: self) }
+        if let self { eventPublisher.publish(event, of: self) }
       }
       let report = try await download.run()
-      eventPublisher.tell(.downloadFinished(report), of: self)
+      eventPublisher.publish(.downloadFinished(report), of: self)
       return report
     } catch {
-      eventPublisher.tell(.downloadFailed(OfflineODataError(below: error), cause: error), of: self)
+      eventPublisher.publish(.downloadFailed(OfflineODataError(below: error), cause: error), of: self)
       throw error
     }
   }

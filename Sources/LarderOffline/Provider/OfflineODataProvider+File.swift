@@ -25,12 +25,12 @@ extension OfflineODataProvider {
     defer { state.withLock { $0.phase = .closed } }
     try await translated {
       let path = file
-      let user = given.currentUser.map { StoreUser($0) }
+      let user = parametersWithKeys.currentUser.map { StoreUser($0) }
       let aside = user?.aside(of: path)
       // If there is no store, no lock file is created. What exists is known only under the lock, because another
       // process may move it until then.
       let makes = try user != nil && (isThere(DatabaseFile(path)) || isThere(aside))
-      let mark = try await UserMark.take(of: path, isShared: false, makes: makes, given.environment)
+      let mark = try await UserMark.take(of: path, isShared: false, makes: makes, parametersWithKeys.environment)
       defer { mark?.release() }
       let isAside = try isThere(aside)
       // Only a store in its place can be open, so no check is needed here.
@@ -47,8 +47,8 @@ extension OfflineODataProvider {
   /// Whether the store in place is the user's, or has no owner while the user has no other store. Without a current
   /// user, any store is.
   private func isOwn(_ hasOther: Bool, _ mark: UserMark?) async throws -> Bool {
-    guard let name = given.currentUser else { return true }
-    let ownership = try? await UserOpening(given, in: folder, user: name).readOwnership()
+    guard let name = parametersWithKeys.currentUser else { return true }
+    let ownership = try? await UserOpening(parametersWithKeys, in: folder, user: name).readOwnership()
     guard let owner = ownership?.user ?? mark?.user else { return !hasOther }
     return owner == StoreUser(name)
   }
@@ -71,8 +71,9 @@ extension OfflineODataProvider {
     let isEncrypted = try DatabaseFile(path).content() == .encrypted
     do throws(StorageError) {
       let replica = try await Replica.open(
-        path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection,
-        environment: given.environment)
+        path: path, key: isEncrypted ? parametersWithKeys.givenKey.key : nil,
+        protection: parametersWithKeys.fileProtection,
+        environment: parametersWithKeys.environment)
       try await replica.close()
       // A header that forbids writing (SQLite file format §1.3.2) is damage if the system allows writing. A reader
       // leaves the log where it is.

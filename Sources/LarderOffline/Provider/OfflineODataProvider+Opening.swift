@@ -37,7 +37,7 @@ extension OfflineODataProvider {
         return task
       case .closed: return beginOpening(&state, after: nil)
       case .closing(let closing): return beginOpening(&state, after: closing)
-      case .clearing: return given.environment.task { throw OfflineODataError(.storeInUse) }
+      case .clearing: return parametersWithKeys.environment.task { throw OfflineODataError(.storeInUse) }
       }
     }
     guard let task else { return }
@@ -52,7 +52,7 @@ extension OfflineODataProvider {
     state.opening += 1
     state.openers = 1
     let opening = state.opening
-    let task = given.environment.task { [self] in
+    let task = parametersWithKeys.environment.task { [self] in
       _ = await closing?.result
       try await performOpening(opening)
     }
@@ -71,7 +71,7 @@ extension OfflineODataProvider {
   }
 
   private func performOpening(_ opening: UInt64) async throws {
-    eventPublisher.tell(.stateChanged(.opening), of: self)
+    eventPublisher.publish(.stateChanged(.opening), of: self)
     // Also nil if the store was suspended during its first opening: then it opens as for the first time.
     let former = state.withLock { $0.suspension }?.resumable
     let resumable = former ?? ResumableStore()
@@ -92,14 +92,14 @@ extension OfflineODataProvider {
       // Closing and suspending wait for the end of this task, so none of its events comes after theirs.
       resumable.open(store)
       if !opened.isReadOnly { store.beginSweeping() }
-      eventPublisher.tell(.stateChanged(.open), of: self)
+      eventPublisher.publish(.stateChanged(.open), of: self)
     } catch {
       try? await replica?.close()
       _ = state.withLock { state -> State.Phase? in
         guard case .opening = state.phase, state.opening == opening else { return nil }
         return exchange(&state.phase, with: .closed)
       }
-      eventPublisher.tell(.stateChanged(.closed), of: self)
+      eventPublisher.publish(.stateChanged(.closed), of: self)
       throw error
     }
   }
@@ -125,20 +125,21 @@ extension OfflineODataProvider {
   }
 
   private func openFile() async throws -> Replica {
-    if let name = given.currentUser {
-      return try await UserOpening(given, in: folder, user: name, root: root.url.absoluteString).open()
+    if let name = parametersWithKeys.currentUser {
+      return try await UserOpening(parametersWithKeys, in: folder, user: name, root: root.url.absoluteString).open()
     }
     // The shared lock prevents other processes from moving another user's store into the place meanwhile.
     let path = file
-    let mark = try await UserMark.take(of: path, isShared: true, makes: false, given.environment)
+    let mark = try await UserMark.take(of: path, isShared: true, makes: false, parametersWithKeys.environment)
     defer { mark?.release() }
     let file = DatabaseFile(path)
-    if !given.createsStore, try file.content() == .absent, !file.hasLostContent {
+    if !parametersWithKeys.createsStore, try file.content() == .absent, !file.hasLostContent {
       throw OfflineODataError(.resourceNotFound, "there is no store \(path)")
     }
     try file.makeFolder()
     return try await Replica.open(
-      path: path, key: given.givenKey.key, protection: given.fileProtection, environment: given.environment)
+      path: path, key: parametersWithKeys.givenKey.key, protection: parametersWithKeys.fileProtection,
+      environment: parametersWithKeys.environment)
   }
 
   /// A suspended store is not created again: its file was removed deliberately.
@@ -153,8 +154,8 @@ extension OfflineODataProvider {
   private func makeStore(_ replica: Replica) throws -> OpenStore {
     let url = root.query.flatMap { URL(string: root.url.absoluteString + "?" + $0) } ?? root.url
     let conversation = try ODataConversation(
-      root: url, transport: transport, authentication: authentication, options: given.conversationOptions)
-    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: given.shown)
+      root: url, transport: transport, authentication: authentication, options: parametersWithKeys.conversationOptions)
+    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: parametersWithKeys.shown)
   }
 
   /// Reports what the file's disk or file system does not allow.
@@ -199,13 +200,13 @@ extension OfflineODataProvider {
   /// service cannot be reached, or another process is filling the store.
   private func fill(_ store: OpenStore, _ fills: Bool) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
-    guard fills, given.fillsOnOpening, !store.replica.isReadOnly else {
+    guard fills, parametersWithKeys.fillsOnOpening, !store.replica.isReadOnly else {
       guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
       return try await store.useModel()
     }
     do {
       let download = StoreDownload(store: store, names: nil) { [weak self] event in
-        if let self { eventPublisher.tell(event, of: self, isOpening: true) }
+        if let self { eventPublisher.publish(event, of: self, isOpening: true) }
       }
       _ = try await download.run()
     } catch {
@@ -231,7 +232,7 @@ extension OfflineODataProvider {
       case .closing(let task): return (task, former)
       case .opening(let task):
         if suspends, state.suspension == nil { state.suspension = Suspension(resumable: nil) }
-        let closing: Task<Void, any Error> = given.environment.task { [self] () async throws in
+        let closing: Task<Void, any Error> = parametersWithKeys.environment.task { [self] () async throws in
           task.cancel()
           _ = await task.result
           hasClosed()
@@ -242,10 +243,10 @@ extension OfflineODataProvider {
         let resumable = state.resumable.take()
         if suspends { state.suspension = Suspension(resumable: resumable) }
         let (opened, download, upload) = (state.opened.take(), state.download, state.upload)
-        let closing: Task<Void, any Error> = given.environment.task { [self] in
+        let closing: Task<Void, any Error> = parametersWithKeys.environment.task { [self] in
           _ = await opened?.result
           if suspends { resumable?.suspend() } else { resumable?.end() }
-          eventPublisher.tell(.stateChanged(.closing), of: self)
+          eventPublisher.publish(.stateChanged(.closing), of: self)
           download?.cancel()
           upload?.cancel()
           _ = await download?.result
@@ -270,7 +271,7 @@ extension OfflineODataProvider {
       guard case .closing = state.phase else { return nil }
       return exchange(&state.phase, with: .closed)
     }
-    eventPublisher.tell(.stateChanged(.closed), of: self)
+    eventPublisher.publish(.stateChanged(.closed), of: self)
   }
 }
 

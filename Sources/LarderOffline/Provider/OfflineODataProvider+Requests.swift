@@ -26,7 +26,7 @@ extension OfflineODataProvider {
     execution.start()
     // The turn is taken here and not in the task, because tasks start in any order.
     let turn = turns.enter(request.claim)
-    let task = given.environment.task { [running] in
+    let task = parametersWithKeys.environment.task { [running] in
       await OfflineODataProvider.run(execution, on: store, in: turn)
       running.remove(execution)
     }
@@ -153,7 +153,7 @@ extension OpenStore {
     var response = ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: bytes, url: try root.absolute(path), serviceVersion: version)
     if storeSet(of: path) != nil { response.model = combinedModel(replica.plan) }
-    return response.of(replica.model)
+    return response.with(model: replica.model)
   }
 
   private func metadata(_ path: String) async throws(OfflineODataError) -> ODataSingleResponse {

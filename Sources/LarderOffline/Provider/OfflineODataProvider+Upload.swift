@@ -22,7 +22,7 @@ extension OfflineODataProvider {
       guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
       guard state.upload == nil else { throw OfflineODataError(.uploadRunning) }
       let download = state.download
-      let task = given.environment.task { [self] in
+      let task = parametersWithKeys.environment.task { [self] in
         _ = await download?.result
         return try await performUpload(store, options)
       }
@@ -42,14 +42,14 @@ extension OfflineODataProvider {
     defer { _ = state.withLock { $0.upload.take() } }
     try store.checkWritable()
     let upload = StoreUpload(store: store, options: options) { [weak self] event in
-      if let self { eventPublisher.tell(event, of: self) }
+      if let self { eventPublisher.publish(event, of: self) }
     }
     do {
       let report = try await upload.run()
-      eventPublisher.tell(.uploadFinished(report), of: self)
+      eventPublisher.publish(.uploadFinished(report), of: self)
       return report
     } catch let interruption as UploadInterruption {
-      eventPublisher.tell(.uploadFailed(interruption.report, interruption.error), of: self)
+      eventPublisher.publish(.uploadFailed(interruption.report, interruption.error), of: self)
       throw interruption.error
     }
   }

@@ -28,13 +28,13 @@ public final class OfflineODataProvider: ODataStore {
   /// The root of the service, with the query options that it was given.
   public var serviceRoot: URL { root.givenURL }
   /// The store's parameters, without keys.
-  public var parameters: OfflineODataParameters { given.shown }
+  public var parameters: OfflineODataParameters { parametersWithKeys.shown }
 
   /// The path of the store's file.
-  public var file: String { given.file(in: folder) }
+  public var file: String { parametersWithKeys.file(in: folder) }
 
   /// The parameters with their keys.
-  let given: OfflineODataParameters
+  let parametersWithKeys: OfflineODataParameters
   /// The folder of the store's files.
   let folder: String
 
@@ -107,7 +107,7 @@ public final class OfflineODataProvider: ODataStore {
     folder = try parameters.folder(for: root)
     var placed = parameters
     placed.path = folder
-    given = placed
+    parametersWithKeys = placed
     calls = SerialCalls(parameters.environment)
   }
 

@@ -192,7 +192,7 @@ package struct UserOpening: Sendable {
   /// Reads the user and the pending changes of the store in place, with the key that opens it. Nil if no key does.
   func readOwnership(_ former: OfflineODataProvider? = nil) async throws(StorageError) -> StoredOwnership? {
     guard try place.content() == .encrypted else { return try await readOwnership(with: nil) }
-    for key in [parameters.givenKey.key, former?.given.givenKey.key].compactMap(\.self) {
+    for key in [parameters.givenKey.key, former?.parametersWithKeys.givenKey.key].compactMap(\.self) {
       do throws(StorageError) { return try await readOwnership(with: key) } catch {
         guard error.category == .wrongKey else { throw error }
       }
@@ -233,7 +233,7 @@ package struct UserOpening: Sendable {
     guard DatabaseFile(former.file).absolutePath == place.absolutePath else {
       throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch uses another file, \(former.file)")
     }
-    guard let name = former.given.currentUser else {
+    guard let name = former.parametersWithKeys.currentUser else {
       throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch has no currentUser")
     }
     guard StoreUser(name) == owner else {

@@ -4,9 +4,10 @@ import LarderOData
 enum StoreModel {
   static let namespace = "Larder"
 
-  /// The model in V4, for all queries, and (`earlier`) in V2, for queries of services before V4.
-  static let current = Planned(.v401)
-  static let earlier = Planned(.v2)
+  /// The model in V4.
+  static let v4 = Planned(.v401)
+  /// The model in V2, for queries in the language of services before V4.
+  static let v2 = Planned(.v2)
 
   /// A model with the plan and the binder that queries need.
   struct Planned: Sendable {

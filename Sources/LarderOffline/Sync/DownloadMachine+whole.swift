@@ -23,7 +23,7 @@ extension DownloadMachine {
     read.began = lastDownload.now
     read.windows = size.map { WholeRead.Windows(size: $0) }
     state = .whole(read)
-    return [.begin(.whole)] + (size.map { [.note(.windows(size: $0))] } ?? []) + [.ask(request)]
+    return [.begin(.whole)] + (size.map { [.note(.clientPaging(size: $0))] } ?? []) + [.ask(request)]
   }
 
   /// The page size, if the client divides the result into pages from the start: the service is known to neither page
@@ -133,7 +133,7 @@ extension DownloadMachine {
   private mutating func beginWindows(behind read: WholeRead) -> [Action] {
     let size = traits.pageSize ?? Int(clamping: max(read.rows, 1))
     // The rows so far came in the service's own order. Pages need a stable order, so the read starts again.
-    return restart(note: .windows(size: size), windows: size) ?? ended(read, deltaLink: nil)
+    return restart(note: .clientPaging(size: size), windows: size) ?? ended(read, deltaLink: nil)
   }
 
   private mutating func windowEnded(_ old: WholeRead) -> [Action] {
@@ -147,14 +147,14 @@ extension DownloadMachine {
     // More rows than requested: the service ignores `$top`, so these were all rows, or all remaining rows.
     if received > requested {
       memory.refusesWindows = true
-      return [.note(.windowsIgnored)] + ended(read, deltaLink: nil)
+      return [.note(.clientPagingIgnored)] + ended(read, deltaLink: nil)
     }
     if !isFirst, new == 0 {
       // All rows were there before. Either this is the end, or the service supports `$top` but not `$skip`.
       let isShort = received < requested || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
       if isShort { return ended(read, deltaLink: nil) }
       memory.refusesWindows = true
-      return restart(note: .windowsIgnored, windows: nil) ?? ended(read, deltaLink: nil)
+      return restart(note: .clientPagingIgnored, windows: nil) ?? ended(read, deltaLink: nil)
     }
     // The page began one row early. That row is known, unless rows before it were deleted in the meantime.
     if !isFirst, windows.size > 1, let new, new == received,
@@ -226,7 +226,7 @@ extension DownloadMachine {
     if status == 404 || status == 410 { return fail(error) }
     if read.windows != nil {
       memory.refusesWindows = true
-      return restart(note: .windowsIgnored, windows: nil) ?? fail(error)
+      return restart(note: .clientPagingIgnored, windows: nil) ?? fail(error)
     }
     guard let next = DownloadMachine.trial(read.trial + 1, of: read.first) else { return fail(error) }
     read.trial += 1
@@ -304,7 +304,7 @@ extension DownloadMachine {
       read.windows?.size = max(windows.size / 2, 10)
       read.request.place = .query(.init(top: max(windows.size / 2, 10), skip: window.skip))
     } else if let size = traits.pageSize, read.pages == 0, read.windows == nil, rows > Int64(size), traits.mayPage,
-      !memory.refusesWindows, let actions = restart(note: .windows(size: size), windows: size)
+      !memory.refusesWindows, let actions = restart(note: .clientPaging(size: size), windows: size)
     {
       // A response without pages that breaks off would always start again at its beginning.
       return [.wait(pause)] + actions

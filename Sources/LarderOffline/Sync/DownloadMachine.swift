@@ -138,7 +138,9 @@ struct DownloadMachine: Sendable {
   }
 
   private mutating func start(_ position: DownloadPosition?) -> [Action] {
-    if let position, !(lastDownload.oldestStaging...lastDownload.now + DownloadPosition.skew).contains(position.began) {
+    if let position,
+      !(lastDownload.oldestStaging...lastDownload.now + DownloadPosition.maximumClockSetback).contains(position.began)
+    {
       return [.note(.stagingTooOld)] + start(nil)
     }
     switch position {
@@ -210,6 +212,6 @@ struct DownloadMachine: Sendable {
 
   private mutating func counted(_ service: Int64?, _ storeCount: Int64) -> [Action] {
     guard let service, service != storeCount else { return end(.changes) }
-    return [.note(.countsDiffer(service: service, storeCount: storeCount))] + beginWhole()
+    return [.note(.countsDiffer(serviceCount: service, storeCount: storeCount))] + beginWhole()
   }
 }

@@ -20,17 +20,20 @@ extension DownloadNote {
     case .countsDiffer(let service, let store):
       (.countsDiffer, ["serviceRows": String(service), "storeRows": String(store)], nil)
     case .optionsRejected(let status, let tracking, let count, let pageSize):
-      (.optionsRejected, ["status": String(status), "options": Self.list(tracking, count, pageSize)], nil)
+      (
+        .optionsRejected,
+        ["status": String(status), "options": Self.list(tracking: tracking, count: count, pageSize: pageSize)], nil
+      )
     case .pageRejected(let status): (.pageRejected, ["status": String(status)], nil)
     case .preferencesRejected(let status): (.preferencesRejected, ["status": String(status)], nil)
     case .pagesExpired(let status): (.pageExpired, ["status": String(status)], nil)
     case .pageUnusable(let error): (.pageUnusable, [:], error)
     case .rowsMoved: (.rowsMoved, [:], nil)
     case .unstable(let count, let rows): (.countUnreliable, ["count": String(count), "rows": String(rows)], nil)
-    case .windows(let size): (.pagesRequested, ["size": String(size)], nil)
-    case .windowsIgnored: (.pagingIgnored, [:], nil)
+    case .clientPaging(let size): (.pagesRequested, ["size": String(size)], nil)
+    case .clientPagingIgnored: (.pagingIgnored, [:], nil)
     case .containerDeleted: (.containerDeleted, [:], nil)
-    case .fineValues(_, let count): (.valuesTooPrecise, ["count": String(count)], nil)
+    case .excessFractionalDigits(_, let count): (.valuesTooPrecise, ["count": String(count)], nil)
     case .pendingRowsChanged(let count): (.pendingRowsChanged, ["count": String(count)], nil)
     }
   }

@@ -28,7 +28,7 @@ enum DownloadNote: Sendable, Hashable {
   /// A delta does not say which rows are no longer expanded: everything is read.
   case deltaIncomplete
   /// After a delta, the numbers of rows in the service and in the store differ: everything is read.
-  case countsDiffer(service: Int64, storeCount: Int64)
+  case countsDiffer(serviceCount: Int64, storeCount: Int64)
   /// The service rejects tracking, the count, or a page size: the request is repeated without it.
   case optionsRejected(status: Int, tracking: Bool, count: Bool, pageSize: Bool = false)
   /// The service rejects its own link after a request with the count: the read starts again without the count.
@@ -44,14 +44,14 @@ enum DownloadNote: Sendable, Hashable {
   /// The data changed between pages again; the result is used as it is.
   case unstable(count: Int64, rows: Int64)
   /// The service does not divide its results into pages: the client requests pages with `$top` and `$skip`.
-  case windows(size: Int)
+  case clientPaging(size: Int)
   /// The service ignores `$top` and `$skip`.
-  case windowsIgnored
+  case clientPagingIgnored
   /// The entity that contains the rows is deleted in the store: the rows have no place.
   case containerDeleted
   /// Values have more digits than their type allows, the first of them at an entity and property.
-  case fineValues(first: String, count: Int64)
-  /// The service has changed or removed entities with pending changes of this device.
+  case excessFractionalDigits(first: String, count: Int64)
+  /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged(Int)
 }
 
@@ -65,10 +65,10 @@ extension DownloadNote: CustomStringConvertible {
     case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): all rows are read."
     case .deltaUnusable(let error): "The delta cannot be used: all rows are read. \(error.errorMessage)"
     case .deltaIncomplete: "The delta does not say which rows are no longer expanded: all rows are read."
-    case .countsDiffer(let service, let storeCount):
-      "The service has \(service) rows, the store \(storeCount) after the delta: all rows are read."
+    case .countsDiffer(let serviceCount, let storeCount):
+      "The service has \(serviceCount) rows, the store \(storeCount) after the delta: all rows are read."
     case .optionsRejected(let status, let tracking, let count, let pageSize):
-      "The service rejects \(DownloadNote.list(tracking, count, pageSize)) (HTTP \(status))."
+      "The service rejects \(DownloadNote.list(tracking: tracking, count: count, pageSize: pageSize)) (HTTP \(status))."
     case .pageRejected(let status):
       "The service rejects its own next page (HTTP \(status)): all rows are read again without $count."
     case .preferencesRejected(let status): "The service rejects preferences with its next page (HTTP \(status))."
@@ -76,17 +76,18 @@ extension DownloadNote: CustomStringConvertible {
     case .pageUnusable(let error): "The next page cannot be used: all rows are read again. \(error.errorMessage)"
     case .rowsMoved: "The data changed between pages: all rows are read again."
     case .unstable(let count, let rows): "The service repeatedly reports \(count) rows but returns \(rows)."
-    case .windows(let size): "The service does not send pages: the client requests \(size) rows at a time."
-    case .windowsIgnored: "The service ignores $top and $skip."
+    case .clientPaging(let size): "The service does not send pages: the client requests \(size) rows at a time."
+    case .clientPagingIgnored: "The service ignores $top and $skip."
     case .containerDeleted: "A pending change deletes the entity that contains the rows: they are not requested."
-    case .fineValues(let first, let count):
+    case .excessFractionalDigits(let first, let count):
       "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 fractional digits of a second: stored as received."
     case .pendingRowsChanged(let count):
       "The service has changed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
     }
   }
 
-  static func list(_ tracking: Bool, _ count: Bool, _ pageSize: Bool) -> String {
+  /// The rejected options, as text.
+  static func list(tracking: Bool, count: Bool, pageSize: Bool) -> String {
     [tracking ? "change tracking" : nil, count ? "$count" : nil, pageSize ? "odata.maxpagesize" : nil]
       .compactMap(\.self).joined(separator: " and ")
   }
@@ -107,9 +108,9 @@ enum DownloadPosition: Codable, Sendable, Hashable {
     }
   }
 
-  /// How far the clock may have been set back since then, in seconds. Beyond that, the age of the staged rows is
-  /// unknown.
-  static let skew = 3600.0
+  /// How far the clock may have been set back since the download began, in seconds. Beyond that, the age of the staged
+  /// rows is unknown.
+  static let maximumClockSetback = 3600.0
 
   /// When the first page was requested, in seconds since 1970.
   var began: Double {

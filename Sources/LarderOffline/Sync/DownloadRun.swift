@@ -79,7 +79,7 @@ struct DownloadRun: Sendable {
     } catch { run.failure = run.failure ?? OfflineODataError(error) }
     run.outcome.error = run.failure
     if let first = run.fineValues.first {
-      note(.fineValues(first: first, count: run.fineValues.count), &run)
+      note(.excessFractionalDigits(first: first, count: run.fineValues.count), &run)
     }
     if let result = run.result { run.outcome.strategy = OfflineODataDownloadStrategy(result) }
     run.progress.step = .done

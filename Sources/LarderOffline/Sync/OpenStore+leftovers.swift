@@ -48,7 +48,7 @@ extension OpenStore {
     }
     return staged.filter { leftover in
       let position = leftover.position.flatMap { JSONSettings.decode(DownloadPosition.self, $0) }
-      return !(oldestStaging...now + DownloadPosition.skew).contains(position?.began ?? 0)
+      return !(oldestStaging...now + DownloadPosition.maximumClockSetback).contains(position?.began ?? 0)
     }.map(\.query)
   }
 

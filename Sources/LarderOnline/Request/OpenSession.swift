@@ -27,7 +27,7 @@ final class OpenSession: Sendable {
 
   /// Sends a request, conditionally or for changes only if `revalidation` says so.
   func send(
-    _ request: ODataRequest, _ revalidation: RevalidationRequest, isCached keys: [CacheKey?]
+    _ request: ODataRequest, _ revalidation: RevalidationRequest, keys: [CacheKey?]
   ) async throws(ODataServiceError) -> ODataResponse {
     switch request {
     case .single(let single): .single(try await send(single, revalidation, isCached: keys.first ?? nil != nil))

@@ -32,9 +32,9 @@ struct RequestRun: Sendable {
     case .started: execution.start()
     // The cached content belongs to the model that is known now.
     case .cacheResponse(let response):
-      execution.receive(cacheResponse: response?.of(session.conversation.knownModel))
+      execution.receive(cacheResponse: response?.with(model: session.conversation.knownModel))
     case .serverResponse(let response):
-      execution.receive(serverResponse: response.of(session.conversation.knownModel))
+      execution.receive(serverResponse: response.with(model: session.conversation.knownModel))
     case .finished: execution.finish()
     case .failed(let error, let response): execution.fail(error, response: response)
     case .diagnostic(let diagnostic): session.report(diagnostic)
@@ -96,7 +96,7 @@ struct RequestRun: Sendable {
   private func send(_ revalidation: RevalidationRequest) async -> (number: Int, RequestMachine.Input) {
     let number = session.cache?.order.withLock { $0.begin() } ?? 0
     do throws(ODataServiceError) {
-      return (number, .response(try await session.send(machine.request, revalidation, isCached: machine.keys)))
+      return (number, .response(try await session.send(machine.request, revalidation, keys: machine.keys)))
     } catch { return (number, .failed(error)) }
   }
 

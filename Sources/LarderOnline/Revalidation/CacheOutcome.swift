@@ -20,17 +20,17 @@ struct CacheOutcome: Sendable {
     response = serverResponse
     switch serverResponse {
     case .single(let single):
-      let settled = settle(single, key: keys.first ?? nil, cached: cached.first ?? nil, version: version)
-      // A request with the caller's own condition bypasses the cache: the 304 is passed to the caller.
-      if settled.isNotModified, settled.payloadBytes.isEmpty, keys.first ?? nil != nil, (cached.first ?? nil) == nil {
+      let resolved = resolve(single, key: keys.first ?? nil, cached: cached.first ?? nil, version: version)
+      // A 304 is an error if the store sent no condition. Without a key the condition is the caller's own.
+      if resolved.isNotModified, resolved.payloadBytes.isEmpty, keys.first ?? nil != nil, (cached.first ?? nil) == nil {
         throw ODataServiceError(
           .malformedResponse("304 to a request without a condition"), operation: "read", method: .get, url: single.url,
           response: single)
       }
-      response = .single(settled)
+      response = .single(resolved)
     case .batch(var batch):
       for index in batch.slots.indices where index < keys.count {
-        batch.slots[index] = settle(
+        batch.slots[index] = resolve(
           batch.slots[index], key: keys[index], cached: index < cached.count ? cached[index] : nil, version: version)
       }
       response = .batch(batch)
@@ -45,13 +45,14 @@ struct CacheOutcome: Sendable {
     if entry.deltaLink != cached.deltaLink { changes = [.refresh(key, entry)] }
   }
 
-  private mutating func settle(
+  /// The part of the caller's response; adds the changes that follow from the server's part.
+  private mutating func resolve(
     _ slot: ODataBatchResponse.Slot?, key: CacheKey?, cached: TechnicalCacheEntry?, version: ODataVersion?
   ) -> ODataBatchResponse.Slot? {
     guard let key else { return slot }
     switch slot {
     case .response(let single):
-      return .response(settle(single, key: key, cached: cached, version: version))
+      return .response(resolve(single, key: key, cached: cached, version: version))
     case .failure(let error) where error.httpStatus == 304:
       guard let cached else { return slot }
       return .response(confirm(cached, by: error.response?.fields ?? [:], key: key, version: version))
@@ -62,7 +63,7 @@ struct CacheOutcome: Sendable {
     }
   }
 
-  private mutating func settle(
+  private mutating func resolve(
     _ single: ODataSingleResponse, key: CacheKey?, cached: TechnicalCacheEntry?, version: ODataVersion?
   ) -> ODataSingleResponse {
     guard let key else { return single }

@@ -10,7 +10,7 @@ enum ErrorResponse {
     guard response.payloadBytes.count <= maximumBytes else { return nil }
     // Content that cannot be read as an error is still in the thrown error's response, byte for byte. An error does not
     // belong to a model.
-    guard case .error(let error)? = try? response.of(nil).payload() else { return nil }
+    guard case .error(let error)? = try? response.with(model: nil).payload() else { return nil }
     return error
   }
 }

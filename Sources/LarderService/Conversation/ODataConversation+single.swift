@@ -136,6 +136,6 @@ extension ODataConversation {
       httpStatus: incoming.status, fields: incoming.fields, payloadBytes: incoming.bytes,
       isNotModified: incoming.status == 304 && isConditional, url: request.url.absoluteString,
       serviceVersion: knownVersion
-    ).of(knownModel)
+    ).with(model: knownModel)
   }
 }

@@ -62,15 +62,15 @@ public struct ODataSingleResponse: Sendable {
 
 extension ODataResponse {
   /// The response with the service's model, also in each of its parts.
-  package func of(_ model: EdmModel?) -> ODataResponse {
+  package func with(model: EdmModel?) -> ODataResponse {
     guard let model else { return self }
     switch self {
-    case .single(let response): return .single(response.of(model))
+    case .single(let response): return .single(response.with(model: model))
     case .batch(var batch):
       for index in batch.slots.indices {
         switch batch.slots[index] {
-        case .response(let response): batch.slots[index] = .response(response.of(model))
-        case .changeSet(let responses): batch.slots[index] = .changeSet(responses.map { $0.of(model) })
+        case .response(let response): batch.slots[index] = .response(response.with(model: model))
+        case .changeSet(let responses): batch.slots[index] = .changeSet(responses.map { $0.with(model: model) })
         case .failure, nil: break
         }
       }
@@ -81,7 +81,7 @@ extension ODataResponse {
 
 extension ODataSingleResponse {
   /// The response with the service's model.
-  package func of(_ model: EdmModel?) -> ODataSingleResponse {
+  package func with(model: EdmModel?) -> ODataSingleResponse {
     var response = self
     response.serviceModel = model
     return response

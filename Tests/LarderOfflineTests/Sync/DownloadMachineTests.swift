@@ -191,7 +191,7 @@ struct DownloadWayTests {
     store.download(from: &service)
     service.remove(2)
     store.download(from: &service)
-    #expect(store.notes == [.countsDiffer(service: 4, storeCount: 5)])
+    #expect(store.notes == [.countsDiffer(serviceCount: 4, storeCount: 5)])
     #expect(store.rows == [1, 3, 4, 5])
   }
 
@@ -318,7 +318,7 @@ struct DownloadPageTests {
     #expect(store.rows == Set(1...55))
     #expect(service.asked.count == 1)
     #expect(store.memory.refusesWindows)
-    #expect(store.notes.last == .windowsIgnored)
+    #expect(store.notes.last == .clientPagingIgnored)
   }
 
   @Test(

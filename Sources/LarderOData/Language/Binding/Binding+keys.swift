@@ -1,7 +1,7 @@
 // Keys (URL Conventions 4.01 §4.3), as segments and ordinals too.
 extension Binding {
   /// Binds `(…)` after a collection of entities.
-  func key(
+  func bindKey(
     _ arguments: [ODataArgument], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance, instance.type.isCollection, let structure = instance.type.structure,
@@ -13,7 +13,7 @@ extension Binding {
     var given: [ODataBoundKeyPart] = []
     var missing = parts
     if arguments.count == 1, let value = arguments.first, value.name == nil {
-      missing = parts.count == 1 ? parts : free(parts, walk)
+      missing = parts.count == 1 ? parts : unconstrained(parts, walk)
       guard missing.count == 1, let part = missing.first else { throw wrongKey(structure, arguments, at: position) }
       given.append(try keyPart(part, value.value, at: position))
       missing = []
@@ -32,17 +32,14 @@ extension Binding {
     key given: [ODataBoundKeyPart], of structure: EdmStructure, parts: [ODataDeclaredKeyPart], _ walk: inout Walk,
     instance: Instance, arguments: [ODataArgument], at position: SourcePosition
   ) throws(ODataBindingError) {
-    var key = given
-    if given.count != parts.count || parts.count > 1 {
-      key = []
-      for part in parts {
-        if let givenPart = given.first(where: { $0.part === part }) {
-          key.append(givenPart)
-        } else if let constraint = principal(of: part, walk) {
-          key.append(ODataBoundKeyPart(part: part, value: constraint.value, isImplied: true))
-        } else {
-          throw wrongKey(structure, arguments, at: position)
-        }
+    var key: [ODataBoundKeyPart] = []
+    for part in parts {
+      if let givenPart = given.first(where: { $0.part === part }) {
+        key.append(givenPart)
+      } else if let origin = origin(of: part, walk) {
+        key.append(ODataBoundKeyPart(part: part, value: origin.value, isImplied: true))
+      } else {
+        throw wrongKey(structure, arguments, at: position)
       }
     }
     var next = instance.single
@@ -71,16 +68,14 @@ extension Binding {
   }
 
   /// The key parts that no referential constraint ties to the entity before.
-  private func free(_ parts: [ODataDeclaredKeyPart], _ walk: Walk) -> [ODataDeclaredKeyPart] {
-    parts.filter { principal(of: $0, walk) == nil }
+  private func unconstrained(_ parts: [ODataDeclaredKeyPart], _ walk: Walk) -> [ODataDeclaredKeyPart] {
+    parts.filter { origin(of: $0, walk) == nil }
   }
 
   /// The origin of a key part that the URL omits (§4.3.2): the path came through a navigation property, the constraint
   /// of its partner says that the part repeats a property of the entity before, and that entity's key may contain the
   /// value.
-  private func principal(of part: ODataDeclaredKeyPart, _ walk: Walk) -> (
-    property: String, value: ODataBoundExpression?
-  )? {
+  private func origin(of part: ODataDeclaredKeyPart, _ walk: Walk) -> KeyPartOrigin? {
     var place = walk.path.segments.count - 1
     while place >= 0, case .cast = walk.path.segments[place].kind { place -= 1 }
     guard place >= 0, case .navigation(let navigation) = walk.path.segments[place].kind,
@@ -88,17 +83,19 @@ extension Binding {
       case .navigation(let back)? = self.member(partner, of: target),
       let constraint = back.property.referentialConstraints.first(where: { $0.property == part.property.name })
     else { return nil }
-    guard place > 0, case .key(let parts) = walk.path.segments[place - 1].kind else {
-      return (constraint.referencedProperty, nil)
-    }
-    let value = parts.first { $0.part.property.name == constraint.referencedProperty }?.value
-    return (constraint.referencedProperty, value)
+    guard place > 0, case .key(let parts) = walk.path.segments[place - 1].kind else { return KeyPartOrigin() }
+    return KeyPartOrigin(value: parts.first { $0.part.property.name == constraint.referencedProperty }?.value)
+  }
+
+  /// A property of the entity before that a key part repeats, with its value if the entity's key contains it.
+  private struct KeyPartOrigin {
+    var value: ODataBoundExpression?
   }
 
   // MARK: Segments other than names
 
   /// Binds a key as a segment (§4.3.3), or the position in an ordered collection (§4.11).
-  func text(_ text: String, _ walk: inout Walk, at position: SourcePosition) throws(ODataBindingError) {
+  func bindTextSegment(_ text: String, _ walk: inout Walk, at position: SourcePosition) throws(ODataBindingError) {
     guard let instance = walk.instance, instance.type.isCollection, walk.place == .resource else {
       throw misplaced("'\(text)'", walk, "", at: position)
     }
@@ -115,7 +112,7 @@ extension Binding {
     _ text: String, of structure: EdmStructure, _ walk: inout Walk, instance: Instance, at position: SourcePosition
   ) throws(ODataBindingError) {
     let parts = index.key(of: structure)
-    let openParts = parts.count == 1 ? parts : free(parts, walk)
+    let openParts = parts.count == 1 ? parts : unconstrained(parts, walk)
     guard openParts.count == 1, let part = openParts.first else {
       throw error(
         .wrongKey(type: structure.name, expected: parts.map(\.name), found: ["'\(text)'"]), at: position)

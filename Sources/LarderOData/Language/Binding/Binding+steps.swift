@@ -8,8 +8,8 @@ extension Binding {
     switch segment.kind {
     case .name(let name): try self.name(name, segments, &walk, at: position)
     case .qualifiedName(let name): try qualifiedName(name, segments, &walk, at: position)
-    case .text(let text): try self.text(text, &walk, at: position)
-    case .arguments(let arguments): try key(arguments, &walk, at: position)
+    case .text(let text): try bindTextSegment(text, &walk, at: position)
+    case .arguments(let arguments): try bindKey(arguments, &walk, at: position)
     case .annotation(let term, let qualifier): annotation(term, qualifier, &walk, at: position)
     case .count(let options): try count(options, &walk, at: position)
     case .value: try value(&walk, at: position)
@@ -182,7 +182,7 @@ extension Binding {
     guard walk.place == .resource else {
       throw misplaced("'\(name)'", walk, "test its items with any(…) or all(…)", at: position)
     }
-    try text(name, &walk, at: position)
+    try bindTextSegment(name, &walk, at: position)
   }
 
   // MARK: Types and operations
@@ -206,7 +206,7 @@ extension Binding {
     if let type = walk.instance?.type, type.isCollection, walk.place == .resource, options.isKeyAsSegment,
       type.structure?.isEntityType == true
     {
-      return try text(name, &walk, at: position)
+      return try bindTextSegment(name, &walk, at: position)
     }
     throw unknown(
       name, what: "type or operation", place: "in the model",

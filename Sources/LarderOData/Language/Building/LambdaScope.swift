@@ -12,13 +12,13 @@ enum LambdaScope {
   }
 }
 
-/// Gives each lambda the first variable name that no enclosing lambda has and no property inside of it begins with:
-/// predicates may have been built elsewhere, and a property may be called `x`.
+/// Gives each lambda the first variable name that is neither a variable of an enclosing lambda nor the first segment of
+/// a path inside it: predicates may have been built elsewhere, and a property may be called `x`.
 struct LambdaNaming: SyntaxRewriting {
   var level = 0
   var isTooDeep = false
-  /// The variables in scope, by the names they were built with, the innermost last.
-  private var names: [(built: String, given: String)] = []
+  /// The variables in scope, by their original names, the innermost last.
+  private var names: [(original: String, replacement: String)] = []
 
   static func naming(_ expression: ODataExpression) -> ODataExpression {
     var naming = LambdaNaming()
@@ -28,8 +28,8 @@ struct LambdaNaming: SyntaxRewriting {
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {
     var path = path
-    if case .variable(let name) = path.root, let given = names.last(where: { $0.built == name })?.given {
-      path.root = .variable(given)
+    if case .variable(let name) = path.root, let replacement = names.last(where: { $0.original == name })?.replacement {
+      path.root = .variable(replacement)
     }
     return rewriteSteps(of: path)
   }
@@ -37,14 +37,14 @@ struct LambdaNaming: SyntaxRewriting {
   mutating func rewrite(_ lambda: ODataLambda) -> ODataLambda {
     var collector = FirstNames()
     _ = collector.rewrite(lambda.predicate)
-    let taken = collector.names.union(names.map(\.given))
+    let taken = collector.names.union(names.map(\.replacement))
     var number = 0
     while taken.contains(LambdaScope.variable(number)) { number += 1 }
-    let given = LambdaScope.variable(number)
-    names.append((lambda.variable, given))
+    let replacement = LambdaScope.variable(number)
+    names.append((lambda.variable, replacement))
     let predicate = rewrite(lambda.predicate)
     names.removeLast()
-    return ODataLambda(variable: given, predicate: predicate)
+    return ODataLambda(variable: replacement, predicate: predicate)
   }
 }
 

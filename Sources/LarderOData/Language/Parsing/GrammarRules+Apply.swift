@@ -141,14 +141,14 @@ extension GrammarRules {
   static func addUris(to rules: inout Table) {
     rules.add(["host"], text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.host() })
     rules.add(
-      ["IPv6address"], text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.addressOfVersion6() })
+      ["IPv6address"], text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.ipv6Address() })
     rules.add(
-      ["IPv4address"], text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.addressOfVersion4() })
+      ["IPv4address"], text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.ipv4Address() })
     rules.add(
       ["IPvFuture"],
       text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
         guard reader.peek | 0x20 == UInt8(ascii: "v") else { throw reader.unexpected("'v'") }
-        try reader.futureAddress()
+        try reader.ipvFuture()
       })
     rules.add(
       ["IP-literal"],

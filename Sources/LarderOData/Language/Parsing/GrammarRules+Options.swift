@@ -1,6 +1,6 @@
 // Rules of section 2: query options.
 extension GrammarRules {
-  static func addOptions(to rules: inout Table) {
+  static func addOptionListRules(to rules: inout Table) {
     rules.add(["levels"], option([.levels], .expand))
     rules.add(["systemQueryOption"], option(SystemOption.allCases, .url))
     rules.add(["batchOptions"], optionList(.batch))
@@ -57,7 +57,7 @@ extension GrammarRules {
       })
   }
 
-  static func addOptionRules(to rules: inout Table) {
+  static func addSystemOptionRules(to rules: inout Table) {
     for option in SystemOption.allCases where option != .levels && option != .count && option != .inlinecount {
       rules.add([option.rawValue], self.option([option], .url))
     }
@@ -67,7 +67,7 @@ extension GrammarRules {
     rules.add(["at-option"], option([.at], .url))
   }
 
-  static func addLists(to rules: inout Table) {
+  static func addItemRules(to rules: inout Table) {
     rules.add(["computeItem"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       .compute([try reader.computeItem()])
     }

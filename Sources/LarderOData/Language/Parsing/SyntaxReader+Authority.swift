@@ -11,9 +11,9 @@ extension SyntaxReader {
     guard !(start..<index).contains(where: isEncoded) else {
       throw error(.unexpected(expected: ["http:// or https:// (a scheme cannot be percent-encoded)"]), at: start)
     }
-    let last = index
-    guard take(exact: "://"), !(last..<index).contains(where: isEncoded) else {
-      throw error(.unexpected(expected: ["'://'"]), at: last)
+    let schemeEnd = index
+    guard take(exact: "://"), !(schemeEnd..<index).contains(where: isEncoded) else {
+      throw error(.unexpected(expected: ["'://'"]), at: schemeEnd)
     }
     try host()
     if take(plain: UInt8(ascii: ":")) { while peek &- 0x30 < 10, !isAtEnd { index += 1 } }
@@ -22,7 +22,7 @@ extension SyntaxReader {
   /// Reads `host`: an IPv4 or IPv6 address, or a name.
   mutating func host() throws(ODataSyntaxError) {
     if take(plain: UInt8(ascii: "[")) {
-      if peek | 0x20 == UInt8(ascii: "v") { try futureAddress() } else { try addressOfVersion6() }
+      if peek | 0x20 == UInt8(ascii: "v") { try ipvFuture() } else { try ipv6Address() }
       guard take(plain: UInt8(ascii: "]")) else { throw unexpected("']'") }
       return
     }
@@ -37,7 +37,7 @@ extension SyntaxReader {
   }
 
   /// `IPvFuture`
-  mutating func futureAddress() throws(ODataSyntaxError) {
+  mutating func ipvFuture() throws(ODataSyntaxError) {
     index += 1
     let start = index
     while Hexadecimal.value(peek) != nil, !isAtEnd { index += 1 }
@@ -49,7 +49,7 @@ extension SyntaxReader {
   }
 
   /// Reads `IPv6address`: eight groups, or fewer with `::` in place of zeros; the last two may be an IPv4 address.
-  mutating func addressOfVersion6() throws(ODataSyntaxError) {
+  mutating func ipv6Address() throws(ODataSyntaxError) {
     var groups = 0
     var isShortened = false
     if hasWord("::", at: index, anyCase: false) {
@@ -68,7 +68,7 @@ extension SyntaxReader {
       }
       if peek == UInt8(ascii: "."), groups <= 6 {
         index = start
-        try addressOfVersion4()
+        try ipv4Address()
         groups += 2
         break
       }
@@ -86,7 +86,7 @@ extension SyntaxReader {
   }
 
   /// `IPv4address`
-  mutating func addressOfVersion4() throws(ODataSyntaxError) {
+  mutating func ipv4Address() throws(ODataSyntaxError) {
     for part in 0..<4 {
       if part > 0, !take(UInt8(ascii: ".")) { throw unexpected("'.'") }
       let start = index

@@ -47,7 +47,7 @@ extension ExpressionWriter {
   /// The function for dates and durations, with its arguments; nil for numbers.
   private func temporal(
     _ name: ODataBinaryOperator, _ lhs: SQLOperand, _ rhs: SQLOperand
-  ) -> (function: SQLText, SQLOperand, SQLOperand)? {
+  ) -> (function: SQLText, lhs: SQLOperand, rhs: SQLOperand)? {
     switch (name, lhs.storage, rhs.storage) {
     case (.add, .duration, .duration): return ("larder_duration_add", lhs, rhs)
     case (.subtract, .duration, .duration): return ("larder_duration_sub", lhs, rhs)
@@ -61,6 +61,8 @@ extension ExpressionWriter {
     }
   }
 
+  /// The negation of an operand.
+  ///
   /// - Parameter expression: the whole expression, with its sign.
   func negated(_ expression: ODataBoundExpression, _ operand: ODataBoundExpression) throws -> SQLOperand {
     let value = try self.operand(operand)

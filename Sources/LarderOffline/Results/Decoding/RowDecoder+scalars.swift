@@ -11,16 +11,16 @@ extension RowDecoder {
       if unsafe row.pointee.integer(presence.column) == 0, unsafe row.pointee.isNull(presence.value) { return false }
     }
     let types = scope.types[number]
-    guard !types.isEmpty, let place = scope.typeNumber else { return true }
-    let type = unsafe Int(truncatingIfNeeded: try row().pointee.integer(place))
+    guard !types.isEmpty, let typeColumn = scope.typeNumber else { return true }
+    let type = unsafe Int(truncatingIfNeeded: try row().pointee.integer(typeColumn))
     return type >= 0 && type < types.count && types[type]
   }
 
   /// Whether a member is null or absent.
   @inline(__always)
-  func isMissing(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
-    if place.column >= 0 { return unsafe try row().pointee.isNull(place.column) }
-    return try isMissingMember(Int(place.number), key)
+  func isMissing(_ member: MemberPlace, _ key: some CodingKey) throws -> Bool {
+    if member.column >= 0 { return unsafe try row().pointee.isNull(member.column) }
+    return try isMissingMember(Int(member.number), key)
   }
 
   @inline(never)
@@ -52,75 +52,75 @@ extension RowDecoder {
   // A column with the expected storage class is read directly; everything else is read through `cell`.
 
   @inline(__always)
-  func string(_ place: MemberPlace, _ key: some CodingKey) throws -> String {
-    if place.isText, let text = unsafe try row().pointee.textIfText(place.column) { return text }
-    return try otherCell(place, key).string()
+  func string(_ member: MemberPlace, _ key: some CodingKey) throws -> String {
+    if member.isText, let text = unsafe try row().pointee.textIfText(member.column) { return text }
+    return try otherCell(member, key).string()
   }
 
   @inline(__always)
-  func stringIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> String? {
-    if place.isText, let text = unsafe try row().pointee.textIfText(place.column) { return text }
-    return try otherCellIfPresent(place, key)?.string()
+  func stringIfPresent(_ member: MemberPlace, _ key: some CodingKey) throws -> String? {
+    if member.isText, let text = unsafe try row().pointee.textIfText(member.column) { return text }
+    return try otherCellIfPresent(member, key)?.string()
   }
 
   @inline(__always)
-  func integer<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number {
-    if place.isWhole, let stored = unsafe try row().pointee.integerIfInteger(place.column),
+  func integer<Number: FixedWidthInteger>(_ member: MemberPlace, _ key: some CodingKey) throws -> Number {
+    if member.isWhole, let stored = unsafe try row().pointee.integerIfInteger(member.column),
       let number = Number(exactly: stored)
     {
       return number
     }
-    return try otherCell(place, key).integer()
+    return try otherCell(member, key).integer()
   }
 
   @inline(__always)
-  func integerIfPresent<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number? {
-    if place.isWhole, let stored = unsafe try row().pointee.integerIfInteger(place.column),
+  func integerIfPresent<Number: FixedWidthInteger>(_ member: MemberPlace, _ key: some CodingKey) throws -> Number? {
+    if member.isWhole, let stored = unsafe try row().pointee.integerIfInteger(member.column),
       let number = Number(exactly: stored)
     {
       return number
     }
-    return try otherCellIfPresent(place, key)?.integer()
+    return try otherCellIfPresent(member, key)?.integer()
   }
 
   @inline(__always)
-  func double(_ place: MemberPlace, _ key: some CodingKey) throws -> Double {
-    if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
-    return try otherCell(place, key).double()
+  func double(_ member: MemberPlace, _ key: some CodingKey) throws -> Double {
+    if member.column >= 0, let number = unsafe try row().pointee.realIfReal(member.column) { return number }
+    return try otherCell(member, key).double()
   }
 
   @inline(__always)
-  func doubleIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> Double? {
-    if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
-    return try otherCellIfPresent(place, key)?.double()
+  func doubleIfPresent(_ member: MemberPlace, _ key: some CodingKey) throws -> Double? {
+    if member.column >= 0, let number = unsafe try row().pointee.realIfReal(member.column) { return number }
+    return try otherCellIfPresent(member, key)?.double()
   }
 
-  func float(_ place: MemberPlace, _ key: some CodingKey) throws -> Float { try otherCell(place, key).float() }
+  func float(_ member: MemberPlace, _ key: some CodingKey) throws -> Float { try otherCell(member, key).float() }
 
   @inline(__always)
-  func boolean(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
-    if place.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(place.column) {
+  func boolean(_ member: MemberPlace, _ key: some CodingKey) throws -> Bool {
+    if member.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(member.column) {
       return number != 0
     }
-    return try otherCell(place, key).boolean()
+    return try otherCell(member, key).boolean()
   }
 
   @inline(__always)
-  func booleanIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool? {
-    if place.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(place.column) {
+  func booleanIfPresent(_ member: MemberPlace, _ key: some CodingKey) throws -> Bool? {
+    if member.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(member.column) {
       return number != 0
     }
-    return try otherCellIfPresent(place, key)?.boolean()
+    return try otherCellIfPresent(member, key)?.boolean()
   }
 
   @inline(never)
-  private func otherCell<Key: CodingKey>(_ place: MemberPlace, _ key: Key) throws -> ScalarDecoder {
-    try cell(Int(place.number), key)
+  private func otherCell<Key: CodingKey>(_ member: MemberPlace, _ key: Key) throws -> ScalarDecoder {
+    try cell(Int(member.number), key)
   }
 
   @inline(never)
-  private func otherCellIfPresent<Key: CodingKey>(_ place: MemberPlace, _ key: Key) throws -> ScalarDecoder? {
-    try isMissing(place, key) ? nil : try cell(Int(place.number), key)
+  private func otherCellIfPresent<Key: CodingKey>(_ member: MemberPlace, _ key: Key) throws -> ScalarDecoder? {
+    try isMissing(member, key) ? nil : try cell(Int(member.number), key)
   }
 
   // MARK: Undeclared properties
@@ -137,12 +137,12 @@ extension RowDecoder {
 
   /// The decoder of an undeclared property, by the type that its annotation gives.
   func dynamicDecoder(_ key: any CodingKey) throws -> NodeDecoder {
-    guard case .object(let members)? = try dynamicNode(), let node = JSONNode.object(members)[key.stringValue] else {
+    guard let row = try dynamicNode(), let members = row.members, let value = row[key.stringValue] else {
       throw missing(key)
     }
     let types = place.writer.types
     let type = ValueType(ofUndeclared: key.stringValue, in: members, types.model)
-    return NodeDecoder(node, type, codingPath: parentPath + [key], model: types.model)
+    return NodeDecoder(value, type, codingPath: parentPath + [key], model: types.model)
   }
 
   func dynamicProperties(besides isDeclared: (String) -> Bool) throws -> [ODataProperty] {
@@ -186,6 +186,7 @@ extension RowDecoder {
       let id = serviceURL ?? url.map { String(decoding: $0, as: UTF8.self) }
       return decoder(id.map { .text($0) } ?? .null)
     case .expand(let expand):
+      // The member is `Items`, the related entities, or `Items@count`, their number.
       guard key.stringValue != expand.name || expand.isCount else { return decoder(.compound) }
       return decoder(.integer(try count(expand)))
     case .complex: return decoder(.compound)
