@@ -1,4 +1,4 @@
-// Those who import this module name these without another import.
+// Modules that import LarderHTTP can use these types without importing LarderCore.
 @_exported public import struct LarderCore.ErrorExchange
 @_exported public import struct LarderCore.ErrorExplanation
 @_exported public import struct LarderCore.ErrorIdentity

@@ -8,8 +8,8 @@ import LarderHTTP
 extension HTTPTransportError {
   /// Converts an error of URLSession.
   ///
-  /// - Parameter hasHead: whether the response had begun. Then an error without a code of its own means that the
-  ///   content broke off.
+  /// - Parameter hasHead: whether the response had begun. Then an error that is not listed below means that the
+  ///   connection was lost in the content.
   init(sessionError error: any Error, host: String, hasHead: Bool) {
     guard let error = error as? URLError else {
       self = .other("\(error)")

@@ -3,7 +3,7 @@ internal import LarderService
 
 /// `--allow NAME`: properties that are queued although the metadata marks them as set by the service.
 enum AllowOption {
-  /// The names, for requests that create entities; throws for a name that none of these entities has.
+  /// The names of `--allow`. Throws if no created entity has one of them.
   static func names(
     _ arguments: ParsedArguments, among requests: [ODataSingleRequest]
   ) throws(UsageError) -> Set<String> {

@@ -13,7 +13,7 @@ struct ChangeSetCommand {
 
   private var provider: OfflineODataProvider { access.provider }
 
-  /// The size limit: no change set is larger.
+  /// The size limit in bytes of a file of changes, which is read into memory.
   private static let limit = 64 << 20
 
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {

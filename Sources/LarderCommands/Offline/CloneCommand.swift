@@ -48,7 +48,7 @@ enum CloneCommand {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
     let queries = try await choice.queries(access, arguments, context)
     do { try await download(queries, access, into: clone, report: report, context) } catch {
-      // A given query that fails stays, and 'larder download' tries it again.
+      // A failed query of --query stays in the clone, and 'larder download' tries it again.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
       try await PartialClone(access: access, queries: queries, report: report, context: context).run()

@@ -1,7 +1,6 @@
 internal import LarderOffline
 
-/// Removes the queries that a service does not support from a clone of the complete service, after a first download in
-/// which queries failed.
+/// Completes a clone of a whole service after a first download in which queries failed.
 ///
 /// A set that fails with its links is tried without them. A set that the service rejects is removed. Sets that were
 /// stopped by a rejected sign-in are downloaded.
@@ -55,7 +54,7 @@ struct PartialClone {
     return true
   }
 
-  /// Whether an error means that the service will never answer the query, as opposed to a temporary failure.
+  /// Whether an error means that the service always rejects the query, as opposed to a temporary failure.
   private static func isLeftOut(_ error: OfflineODataError) -> Bool {
     error.name == .authenticationFailed || DownloadReport.isQueryError(error)
   }

@@ -4,8 +4,10 @@ package import LarderOData
 package struct ModelChange: Sendable, Hashable {
   /// The declaration in Swift, such as `Order.note`.
   package var declaration: String
-  /// What it was and is: a type, or nil where there is no such declaration.
-  package var (before, after): (String?, String?)
+  /// The declaration's type before the change; nil if it did not exist.
+  package var before: String?
+  /// The declaration's type after the change; nil if it no longer exists.
+  package var after: String?
   /// Whether code that used the declaration may no longer compile.
   package var isBreaking: Bool
 
@@ -43,20 +45,20 @@ package struct ModelChange: Sendable, Hashable {
   }
 }
 
-/// A generated declaration, as far as it can change.
+/// A generated declaration, with what can change in it.
 private struct Declaration {
   enum Kind: Equatable {
     /// A type, or a member of one.
     case symbol
     /// A property or another member that can be assigned, or not.
     case property(isAssignable: Bool)
-    /// What is not allowed.
+    /// The statement that something is not allowed.
     case restriction
     /// An initializer. A call that gives fewer arguments gives them in the same order.
     case initializer([Parameter])
     /// A type and its base type.
     case structure(isEntity: Bool, base: String?)
-    /// What a type conforms to.
+    /// The protocols that a type conforms to.
     case conformances(Set<String>)
   }
 
@@ -67,13 +69,13 @@ private struct Declaration {
 
   enum Effect { case harmless, breaking }
 
-  /// The type, or what else can change.
+  /// The type, or the words that stand for it, such as `enumeration`.
   var text: String
   /// The name of the declaration that contains it.
   var owner: String?
   var kind = Kind.symbol
 
-  /// What a change does to code that uses the declaration; nil if nothing has changed.
+  /// The effect of a change on code that uses the declaration; nil if nothing has changed.
   static func effect(from old: Declaration?, to new: Declaration?) -> Effect? {
     guard old?.text != new?.text else { return nil }
     guard let old else {
@@ -175,7 +177,7 @@ private struct Declarations {
       guard let members else { continue }
       let owner = "\(type.name).\(name)"
       add(owner, "structure", in: type.name)
-      // What becomes required is a change of the member itself.
+      // A member that becomes required is listed as a change of that member.
       addInitializer(of: owner, members.map { ($0.member.name, false) }, isOpen: type.isOpen)
       for change in members {
         add(

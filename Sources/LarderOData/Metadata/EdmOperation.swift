@@ -8,7 +8,7 @@ public struct EdmFunction: EdmAnnotatable, EdmElement, Hashable {
   public var isBound = false
   /// Whether a path can continue from the result.
   package var isComposable = false
-  /// Where the returned entities live, as a path that begins with the binding parameter.
+  /// The path to the entity set of the returned entities; it begins with the binding parameter.
   package var entitySetPath: String?
   /// The parameters in their order.
   public var parameters: [EdmParameter] = []
@@ -37,7 +37,7 @@ public struct EdmAction: EdmAnnotatable, EdmElement, Hashable {
   public var name: String
   /// Whether the action is bound to its first parameter.
   public var isBound = false
-  /// Where the returned entities live, as a path that begins with the binding parameter.
+  /// The path to the entity set of the returned entities; it begins with the binding parameter.
   package var entitySetPath: String?
   /// The parameters in their order.
   public var parameters: [EdmParameter] = []
@@ -64,9 +64,9 @@ public struct EdmParameter: EdmAnnotatable, EdmElement, Hashable {
   public var name: String
   /// The type.
   public var type: EdmTypeReference
-  /// Whether null is a value, as the document says it; nil where it says nothing.
+  /// Whether the value may be null; nil if the document does not say.
   package var nullable: Bool?
-  /// What narrows the type.
+  /// The facets of the type, such as `MaxLength` and `Precision`.
   public var facets = EdmFacets()
   /// V1 to V3: `In`, `Out`, `InOut`.
   package var mode: String?
@@ -92,7 +92,7 @@ public struct EdmReturnType: EdmAnnotatable, EdmElement, Hashable {
   public var type: EdmTypeReference
   /// Whether the result may be null; nil if the document does not say.
   package var nullable: Bool?
-  /// What narrows the type.
+  /// The facets of the type, such as `MaxLength` and `Precision`.
   public var facets = EdmFacets()
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
@@ -117,9 +117,9 @@ package struct EdmTerm: EdmAnnotatable, EdmElement, Hashable {
   package var name: String
   /// The type of its values.
   package var type: EdmTypeReference
-  /// Whether null is a value, as the document says it; nil where it says nothing.
+  /// Whether the value may be null; nil if the document does not say.
   package var nullable: Bool?
-  /// What narrows the type.
+  /// The facets of the type, such as `MaxLength` and `Precision`.
   package var facets = EdmFacets()
   /// The term that this one specialises.
   package var baseTerm: String?

@@ -50,8 +50,8 @@ struct ReplicaState: Sendable, Hashable {
   var links: [String]
   /// The quoted SQL name of each entity table's full-text index; nil if it has none yet.
   var search: [String?]
-  /// Whether rows had other keys before the service assigned theirs.
+  /// Whether the local key of any row was replaced by the service's.
   var hasFormerKeys = false
-  /// The defining queries, with the facts that determine what rows have.
+  /// The defining queries, and which properties and links their rows have.
   var queries: [KnownQuery] = []
 }

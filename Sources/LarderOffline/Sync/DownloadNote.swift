@@ -82,7 +82,7 @@ extension DownloadNote: CustomStringConvertible {
     case .excessFractionalDigits(let first, let count):
       "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 fractional digits of a second: stored as received."
     case .pendingRowsChanged(let count):
-      "The service has changed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
+      "The service has changed or removed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
     }
   }
 

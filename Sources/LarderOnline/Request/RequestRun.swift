@@ -71,11 +71,12 @@ struct RequestRun: Sendable {
   mutating func run(_ first: RequestMachine.Work?, in turn: RequestTurns.Turn?) async {
     var work = first
     var number = 0
-    // The changes of the last response are written by then.
+    // The number of the last response ends after its changes are written.
     defer { end(number) }
     while let current = work {
       let input: RequestMachine.Input
       switch current {
+      // Only after a cancellation: `begin()` looks up otherwise.
       case .lookUp: input = .cacheUnavailable
       case .send(let revalidation):
         session.refreshMetadata()

@@ -45,8 +45,8 @@ public struct Upstream: Sendable {
     return base + PercentEncoding.encode(target, in: .query)
   }
 
-  /// The path under which clients of the proxy find a reference to this server, with what follows the path. Nil if the
-  /// reference leads elsewhere, or is relative to a path that both share.
+  /// A reference to this server as clients of the proxy must write it: path, query and fragment. Nil if the reference
+  /// leads elsewhere, or is relative, so that it is valid unchanged.
   func proxyReference(_ reference: String) -> String? {
     var rest = Substring(reference)
     // A reference without a scheme has the scheme of the server that sent it (RFC 3986 §5.2.2).

@@ -15,7 +15,7 @@ extension Binding {
         expand.append(ODataExpandItem(ODataPath(first, at: item.path.position)))
       }
       guard head < item.path.segments.count else {
-        // Trees that were built may have options here: they belong to the end of the path.
+        // A query that was built in Swift may have options here: they belong to the end of the path.
         if !item.options.isEmpty { merge(item.options, into: &expand[place].options) }
         continue
       }
