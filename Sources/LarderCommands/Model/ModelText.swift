@@ -31,16 +31,14 @@ struct ModelText {
   private func summary(_ model: EdmModel) -> String {
     let types = model.schemas.reduce(0) { $0 + $1.entityTypes.count + $1.complexTypes.count }
     let sets = model.schemas.reduce(0) { $0 + $1.containers.reduce(0) { $0 + $1.entitySets.count } }
-    var text = "  \(count(model.schemas.count, "schema")), \(count(types, "structured type"))"
-    text += ", \(count(sets, "entity set"))"
+    var text = "  \(Counted.text(model.schemas.count, "schema")), \(Counted.text(types, "structured type"))"
+    text += ", \(Counted.text(sets, "entity set"))"
     if !showsAnnotations {
       let annotations = AnnotationCount.of(model)
-      if annotations > 0 { text += ", \(count(annotations, "annotation")) (--annotations shows them)" }
+      if annotations > 0 { text += ", \(Counted.text(annotations, "annotation")) (--annotations shows them)" }
     }
     return text
   }
-
-  private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
   private mutating func write(_ schema: EdmSchema) throws(OutputError) {
     namespace = schema.namespace

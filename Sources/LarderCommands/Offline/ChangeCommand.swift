@@ -17,19 +17,25 @@ struct ChangeCommand {
   @Sendable static func create(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let media = try await self.media(arguments, context)
     let set = try arguments.required(OperandSyntax.collection)
-    let json = try await json(arguments, besides: media, context)
+    if let media {
+      return try await with(arguments, context) { try await $0.run(ODataSingleRequest(.createMedia, set, body: media)) }
+    }
+    let json = try await json(arguments, context)
     return try await with(arguments, context) { command in
-      if let media { return try await command.run(ODataSingleRequest(.createMedia, set, body: media)) }
-      return try await command.run(json) { try await command.provider.change(.create, set, json: $0) }
+      try await command.run(json) { try await command.provider.change(.create, set, json: $0) }
     }
   }
 
   @Sendable static func update(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let media = try await self.media(arguments, context)
     let path = try arguments.required(OperandSyntax.changedPath)
-    let json = try await json(arguments, besides: media, context)
+    if let media {
+      return try await with(arguments, context) {
+        try await $0.run(ODataSingleRequest(.updateMedia, path, body: media))
+      }
+    }
+    let json = try await json(arguments, context)
     return try await with(arguments, context) { command in
-      if let media { return try await command.run(ODataSingleRequest(.updateMedia, path, body: media)) }
       let method: ODataSingleRequest.UpdateMethod = arguments.has(.replace) ? .replace : .patch
       return try await command.run(json) { try await command.provider.change(.update(method), path, json: $0) }
     }
@@ -95,15 +101,10 @@ struct ChangeCommand {
     }
   }
 
-  /// Reads the JSON, which is required if there are no media.
-  private static func json(
-    _ arguments: ParsedArguments, besides media: ODataRequestBody?, _ context: CommandContext
-  ) async throws -> ChangeJSON? {
+  /// Reads the JSON of an entity.
+  private static func json(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> ChangeJSON {
     guard let given = arguments[OperandSyntax.entityJSON] else {
-      guard media != nil else {
-        throw arguments.usage("JSON is missing: \(OperandSyntax.entityJSON.summary)")
-      }
-      return nil
+      throw arguments.usage("JSON is missing: \(OperandSyntax.entityJSON.summary)")
     }
     return try await ChangeJSON(given, context)
   }
@@ -119,10 +120,9 @@ struct ChangeCommand {
   }
 
   private func run(
-    _ content: ChangeJSON?, _ createRequest: ([UInt8]) async throws -> ODataSingleRequest
+    _ content: ChangeJSON, _ createRequest: ([UInt8]) async throws -> ODataSingleRequest
   ) async throws -> CommandStatus {
-    guard let content else { throw arguments.usage("JSON is missing") }
-    return try await run(try await content.reading(createRequest))
+    try await run(try await content.reading(createRequest))
   }
 
   private func run(_ request: ODataSingleRequest) async throws -> CommandStatus {
@@ -179,37 +179,6 @@ struct ChangeCommand {
     json.name("entity")
     json.node(node.members?.count == 1 ? node["d"] ?? node : node)
   }
-}
-
-/// The media type of a file, from its name's extension.
-enum MediaKind {
-  static func mediaType(of file: String) -> String {
-    let fileExtension = file.split(separator: "/").last.flatMap {
-      $0.lastIndex(of: ".").map { file[$0...].dropFirst() }
-    }
-    switch fileExtension?.lowercased() {
-    case "png"?: return "image/png"
-    case "jpg"?, "jpeg"?: return "image/jpeg"
-    case "gif"?: return "image/gif"
-    case "svg"?: return "image/svg+xml"
-    case "webp"?: return "image/webp"
-    case "pdf"?: return "application/pdf"
-    case "txt"?, "log"?: return "text/plain"
-    case "html"?, "htm"?: return "text/html"
-    case "csv"?: return "text/csv"
-    case "xml"?: return "application/xml"
-    case "json"?: return "application/json"
-    case "zip"?: return "application/zip"
-    case "mp4"?: return "video/mp4"
-    case "mp3"?: return "audio/mpeg"
-    default: return "application/octet-stream"
-    }
-  }
-}
-
-/// Formats numbers with their noun.
-enum Counted {
-  static func text(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 extension Optional {

@@ -10,7 +10,7 @@ enum CloneCommand {
     let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
     if case .interactive = choice, !CloneChoice.isInteractive(context) {
       let folder = CloneFolder(path: context.path(name), displayName: name, service: root)
-      let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
+      let access = try await OfflineAccess(folder, arguments, context, createsStore: false)
       throw try await CloneChoice.choiceError(access, arguments)
     }
     let clone = try StagedClone.begin(name, of: root, context)
@@ -19,7 +19,7 @@ enum CloneCommand {
     var failure: (any Error)?
     do { try await fill(clone, with: choice, report: report, arguments, context) } catch { failure = error }
     let isInterrupted = failure != nil && Task.isCancelled
-    guard report.hasCompleted, !isInterrupted else { throw try cloneError(clone, failure, report) }
+    guard report.hasCompleted, !isInterrupted else { throw try end(unpublished: clone, failure, report) }
     guard clone.hasStore else {
       clone.discard()
       throw CommandFailure(
@@ -45,7 +45,7 @@ enum CloneCommand {
     _ clone: StagedClone, with choice: CloneChoice, report: DownloadReport, _ arguments: ParsedArguments,
     _ context: CommandContext
   ) async throws {
-    let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
+    let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true)
     let queries = try await choice.queries(access, arguments, context)
     do { try await download(queries, access, into: clone, report: report, context) } catch {
       // A failed query of --query stays in the clone, and 'larder download' tries it again.
@@ -103,9 +103,10 @@ enum CloneCommand {
 
   // MARK: Failures
 
-  /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none.
-  private static func cloneError(
-    _ clone: StagedClone, _ failure: (any Error)?, _ report: DownloadReport
+  /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none, and
+  /// prints the report. Returns the error with which the command ends.
+  private static func end(
+    unpublished clone: StagedClone, _ failure: (any Error)?, _ report: DownloadReport
   ) throws -> any Error {
     let error = failure ?? OfflineODataError(.cancelled)
     let reported = Task.isCancelled ? interruption : report.failure(error)

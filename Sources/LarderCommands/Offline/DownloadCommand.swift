@@ -34,7 +34,7 @@ enum DownloadCommand {
     _ folder: CloneFolder, report: DownloadReport, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> OfflineODataProvider {
     let createsStore = try arguments.has(.definingQuery) && StoreUserOption.user(arguments, context) != nil
-    let access = try await OfflineAccess(folder, arguments, context, createsStore: createsStore, fills: false)
+    let access = try await OfflineAccess(folder, arguments, context, createsStore: createsStore)
     do {
       try await access.open()
       return access.provider

@@ -29,13 +29,13 @@ struct OfflineAccess: Sendable {
     try self.init(folder, transport: NoNetwork(), authentication: nil, parameters: parameters)
   }
 
-  /// Opens the store for verbs that download. If `fills` is true, opening runs the first download.
+  /// Opens the store for verbs that download. Opening itself downloads nothing; see ``filling()``.
   init(
-    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool
   ) async throws {
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
-      createsStore: createsStore, fillsOnOpening: fills, pageSize: try Self.pageSize(arguments),
+      createsStore: createsStore, fillsOnOpening: false, pageSize: try Self.pageSize(arguments),
       encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
@@ -124,7 +124,7 @@ struct OfflineAccess: Sendable {
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.existing(arguments, context)
     return try await with(
-      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
+      try await OfflineAccess(folder, arguments, context, createsStore: false), context, body)
   }
 
   /// Opens a store, runs `body`, and closes the store in any case.

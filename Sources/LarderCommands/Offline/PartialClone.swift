@@ -32,6 +32,7 @@ struct PartialClone {
     var names: [String] = []
     for query in queries {
       guard let error = rejected[query.name] else { continue }
+      // The query of a set without links is the name of the set.
       let hasLinks = query.query != query.name && error.name != .authenticationFailed
       if hasLinks, isUnreachable { continue }
       try await provider.removeDefiningQuery(query.name)

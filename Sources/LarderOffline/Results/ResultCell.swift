@@ -105,8 +105,8 @@ enum ResultCell: Sendable {
     _ bytes: UnsafeBufferPointer<UInt8>, types: ResultTypes, into out: inout ResultBytes
   ) throws {
     switch self {
-    case .decimal(let isQuoted): unsafe ResultCell.decimal(bytes, isQuoted: isQuoted, into: &out)
-    case .number(let isQuoted): unsafe ResultCell.decimal(bytes, isQuoted: isQuoted, into: &out)
+    case .decimal(let isQuoted), .number(let isQuoted):
+      unsafe ResultCell.decimal(bytes, isQuoted: isQuoted, into: &out)
     case .json: unsafe out.append(bytes)
     case .typedJSON(let type):
       let node = try ResultTypes.node(unsafe Array(bytes))

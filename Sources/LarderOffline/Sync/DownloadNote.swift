@@ -1,20 +1,3 @@
-/// The strategy of a download.
-enum DownloadStrategy: String, Codable, Sendable, Hashable {
-  /// The store follows a delta link.
-  case changes
-  /// The store reads everything.
-  case whole
-  /// The store sends a conditional request, and the service reports no change.
-  case condition
-}
-
-/// How the download of a query ended.
-struct DownloadResult: Sendable, Hashable {
-  var strategy: DownloadStrategy
-  /// Whether the service reported that nothing has changed.
-  var isUnchanged = false
-}
-
 /// A remark about a download, for the event log.
 enum DownloadNote: Sendable, Hashable {
   /// The download resumes where it was interrupted.
@@ -90,34 +73,5 @@ extension DownloadNote: CustomStringConvertible {
   static func list(tracking: Bool, count: Bool, pageSize: Bool) -> String {
     [tracking ? "change tracking" : nil, count ? "$count" : nil, pageSize ? "odata.maxpagesize" : nil]
       .compactMap(\.self).joined(separator: " and ")
-  }
-}
-
-/// Where a download was interrupted: after a staged page. It is stored with the page's rows.
-enum DownloadPosition: Codable, Sendable, Hashable {
-  case whole(WholeRead)
-  case changes(ChangesRead)
-  /// All rows are staged.
-  case ending(DownloadMachine.Ending)
-
-  var staging: DownloadMachine.Staging {
-    switch self {
-    case .whole: .whole
-    case .changes: .changes
-    case .ending(let ending): ending.staging
-    }
-  }
-
-  /// How far the clock may have been set back since the download began, in seconds. Beyond that, the age of the staged
-  /// rows is unknown.
-  static let maximumClockSetback = 3600.0
-
-  /// When the first page was requested, in seconds since 1970.
-  var began: Double {
-    switch self {
-    case .whole(let read): read.began ?? 0
-    case .changes(let read): read.began ?? 0
-    case .ending(let ending): ending.began ?? 0
-    }
   }
 }

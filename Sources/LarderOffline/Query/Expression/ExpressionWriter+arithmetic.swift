@@ -88,7 +88,12 @@ extension ExpressionWriter {
     var result = SQLOperand(text: "", storage: storage, type: type)
     var text: SQLText = "CASE"
     for (branch, value) in zip(branches, values) {
-      var formed = storage == .real ? real(value) : storage == .decimal ? decimal(value) : value
+      var formed =
+        switch storage {
+        case .real: real(value)
+        case .decimal: decimal(value)
+        default: value
+        }
       if type.item.primitive == .single, let number = value.literal.flatMap(SQLLiteral.double), !number.isNaN {
         formed.text = SQLText(.real(Double(Float(number))))
       }
