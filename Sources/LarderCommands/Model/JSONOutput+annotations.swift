@@ -33,7 +33,8 @@ extension JSONOutput {
   private mutating func writeContent(_ expression: EdmExpression) throws(OutputError) {
     switch expression {
     case .constant(let kind, let text): writeConstant(kind, text)
-    case .null, .annotated: member("null", true)
+    case .annotated(let inner, _): try writeContent(inner)
+    case .null: member("null", true)
     case .path(let kind, let path): member(Self.key(kind.rawValue), path)
     case .operation(let operation, let operands): try member(Self.key(operation.rawValue), operands)
     case .conditional(let parts): try member("if", parts)

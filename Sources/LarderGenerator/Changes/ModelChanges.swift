@@ -50,8 +50,10 @@ private struct Declaration {
   enum Kind: Equatable {
     /// A type, or a member of one.
     case symbol
-    /// A property or another member that can be assigned, or not.
-    case property(isAssignable: Bool)
+    /// A property or another member.
+    case property(type: String, isAssignable: Bool)
+    /// A property of a creation or an update.
+    case changeProperty(isRequired: Bool)
     /// The statement that something is not allowed.
     case restriction
     /// An initializer. A call that gives fewer arguments gives them in the same order.
@@ -80,7 +82,7 @@ private struct Declaration {
     guard old?.text != new?.text else { return nil }
     guard let old else {
       // A new property is required in calls of an initializer that exists.
-      return new?.kind == .restriction || new?.text.hasPrefix("required ") == true ? .breaking : .harmless
+      return new?.kind == .restriction || new?.kind == .changeProperty(isRequired: true) ? .breaking : .harmless
     }
     guard let new else { return old.kind == .restriction ? .harmless : .breaking }
     switch (old.kind, new.kind) {
@@ -90,14 +92,11 @@ private struct Declaration {
     case (.structure(let before, nil), .structure(let after, _?)): return before == after ? .harmless : .breaking
     case (.conformances(let before), .conformances(let after)):
       return before.isSubset(of: after) ? .harmless : .breaking
-    case (.property(isAssignable: false), .property(isAssignable: true)):
-      return new.text == old.text + Declaration.assignable ? .harmless : .breaking
+    case (.property(let before, isAssignable: false), .property(let after, isAssignable: true)):
+      return before == after ? .harmless : .breaking
     default: return .breaking
     }
   }
-
-  /// The end of the text of a property that can be assigned.
-  static let assignable = " (assignable)"
 
   private static func breaksCalls(_ old: [Parameter], _ new: [Parameter]) -> Bool {
     let (oldNames, newNames) = (Set(old.map(\.name)), Set(new.map(\.name)))
@@ -181,14 +180,16 @@ private struct Declarations {
       addInitializer(of: owner, members.map { ($0.member.name, false) }, isOpen: type.isOpen)
       for change in members {
         add(
-          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.valueType, in: owner)
+          "\(owner).\(change.member.name)", (change.isRequired ? "required " : "") + change.valueType, in: owner,
+          .changeProperty(isRequired: change.isRequired))
       }
     }
   }
 
-  private mutating func addProperty(_ name: String, _ text: String, of type: StructurePlan, isAssignable: Bool) {
+  private mutating func addProperty(_ name: String, _ type: String, of owner: StructurePlan, isAssignable: Bool) {
     add(
-      name, text + (isAssignable ? Declaration.assignable : ""), in: type.name, .property(isAssignable: isAssignable))
+      name, type + (isAssignable ? " (assignable)" : ""), in: owner.name,
+      .property(type: type, isAssignable: isAssignable))
   }
 
   private mutating func addRestriction(_ name: String, in owner: String) {
