@@ -173,12 +173,12 @@ struct AccessTests {
         isOffline: true, context
       ).identity
     }
-    let first = try await identity("creds.json", in: "/home/a")
-    #expect(try await identity("creds.json", in: "/home/b") != first)
-    #expect(try await identity("/home/a/creds.json", in: "/home/b") == first)
-    #expect(try await identity("../a/./creds.json", in: "/home/b") == first)
-    #expect(try await identity("-", in: "/home/a", user: #","user":"me""#) == "oauth2:me")
-    let failure = await #expect(throws: CommandFailure.self) { try await identity("-", in: "/home/a") }
+    let first = try await identity("creds.json", in: "/one/a")
+    #expect(try await identity("creds.json", in: "/one/b") != first)
+    #expect(try await identity("/one/a/creds.json", in: "/one/b") == first)
+    #expect(try await identity("../a/./creds.json", in: "/one/b") == first)
+    #expect(try await identity("-", in: "/one/a", user: #","user":"me""#) == "oauth2:me")
+    let failure = await #expect(throws: CommandFailure.self) { try await identity("-", in: "/one/a") }
     #expect(failure?.message.contains("'user' is missing") == true)
   }
 

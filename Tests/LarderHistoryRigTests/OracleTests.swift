@@ -190,7 +190,7 @@ struct OracleTests {
 
   @Test(
     "Histories whose finding was mended, or was none, find nothing",
-    arguments: [54_000_001, 54_000_053, 54_000_527, 55_000_140, 55_000_441, 71_000_108])
+    arguments: [54_000_001, 54_000_053, 54_000_527, 56_001_462, 59_000_397, 55_000_140, 55_000_441, 71_000_108])
   func seeds(seed: UInt64) async throws {
     let run = try HistoryRun(HistoryPlan(seed: seed))
     let findings = await run.carryOut()

@@ -470,11 +470,12 @@ extension HistoryRun {
     }
   }
 
-  /// Whether a conflict that a download may have noticed was decided by a later change of the same property: the user has
-  /// seen both.
+  /// Whether a conflict that a download may have noticed was decided by a later change of the same property, or by the
+  /// deletion of the entity: the user has seen both.
   private func isSettled(_ change: Change, _ slot: String) -> Bool {
     changes.dropFirst(change.number + 1).contains { later in
-      later.store == change.store && later.target == change.target && later.seen[slot] != nil
+      later.store == change.store && later.target == change.target
+        && (later.operation == .delete || later.seen[slot] != nil)
         && downloads.contains { $0.store == change.store && change.number < $0.changes && $0.changes <= later.number }
     }
   }
