@@ -228,7 +228,8 @@ struct CSDLJSONTests {
     arguments: [
       (#""f":[{"$Kind":"Function","$Parameter":{"$Name":"p"}}]"#, "/NS/f"),
       (
-        #""C":{"$Kind":"EntityContainer","Es":{"$Collection":true,"$Type":"self.E","$NavigationPropertyBinding":[]}}"#,
+        #""E":{"$Kind":"EntityType","$Key":["id"],"id":{}},"C":{"$Kind":"EntityContainer","#
+          + #""Es":{"$Collection":true,"$Type":"self.E","$NavigationPropertyBinding":[]}}"#,
         "/NS/C/Es"
       ),
       (#""E":{"$Kind":"EntityType","$Key":"id","id":{}}"#, "/NS/E"),
