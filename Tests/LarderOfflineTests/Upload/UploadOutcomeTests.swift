@@ -80,7 +80,7 @@ struct UploadOutcomeTests {
   @Test(
     "A batch that fails as a whole: not taken at all, not as it is, or nobody knows",
     arguments: [
-      (404, BatchRejection.unsupported), (405, .unsupported), (406, .unsupported), (415, .unsupported),
+      (404, BatchRejection.unsupported), (405, .unsupported), (406, .unreadable), (415, .unsupported),
       (501, .unsupported), (400, .rejected), (403, .rejected), (413, .rejected), (422, .rejected), (500, .unclear),
       (507, .unclear), (401, nil), (429, nil), (503, nil),
     ] as [(Int, BatchRejection?)])

@@ -73,7 +73,9 @@ extension BatchRejection {
       }
       switch status {
       // The resource, method, media type or function does not exist.
-      case 404, 405, 406, 415, 501: return .unsupported
+      case 404, 405, 415, 501: return .unsupported
+      // This is about the form of the response: the service may have executed the batch (RFC 9110 §15.5.7).
+      case 406: return .unreadable
       case 500...: return .unclear
       default: return .rejected
       }
