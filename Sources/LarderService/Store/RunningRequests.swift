@@ -5,14 +5,19 @@ package final class RunningRequests: Sendable {
   private let state = Locked(State())
 
   private struct State {
-    var executions: [ObjectIdentifier: ODataRequestExecution] = [:]
+    /// The running requests, numbered in the order in which they were scheduled.
+    var executions: [ObjectIdentifier: (number: UInt64, execution: ODataRequestExecution)] = [:]
+    var last: UInt64 = 0
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
   package init() {}
 
   package func add(_ execution: ODataRequestExecution) {
-    state.withLock { $0.executions[ObjectIdentifier(execution)] = execution }
+    state.withLock { state in
+      state.last += 1
+      state.executions[ObjectIdentifier(execution)] = (state.last, execution)
+    }
   }
 
   package func remove(_ execution: ODataRequestExecution) {
@@ -25,9 +30,11 @@ package final class RunningRequests: Sendable {
     for waiter in resumable { waiter.resume() }
   }
 
-  /// Cancels all running requests and waits until their work has ended.
+  /// Cancels all running requests, the last one first, and waits until their work has ended. Meanwhile a request may get
+  /// its turn: then all before it have had theirs.
   package func endAll() async {
-    for execution in state.withLock({ Array($0.executions.values) }) { execution.cancel() }
+    let latest = state.withLock { $0.executions.values.sorted { $0.number > $1.number } }
+    for (_, execution) in latest { execution.cancel() }
     await withCheckedContinuation { waiter in
       let isDone = state.withLock { state in
         if state.executions.isEmpty { return true }

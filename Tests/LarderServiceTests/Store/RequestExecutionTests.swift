@@ -52,6 +52,24 @@ struct RequestExecutionTests {
   static func response(_ status: Int) -> ODataResponse { .single(ODataSingleResponse(httpStatus: status, url: "u")) }
   static let failure = ODataServiceError(.notOpen, operation: "read")
 
+  // A change that waits for its turn must not take effect behind one that was cancelled.
+  @Test("A store that closes cancels its requests from the last to the first")
+  func orderOfCancellation() async {
+    let running = RunningRequests()
+    let order = Mutex<[Int]>([])
+    for number in 0..<20 {
+      let execution = ODataRequestExecution(request: .read("P"))
+      running.add(execution)
+      execution.start()
+      execution.onCancel {
+        order.withLock { $0.append(number) }
+        running.remove(execution)
+      }
+    }
+    await running.endAll()
+    #expect(order.withLock { $0 } == (0..<20).reversed())
+  }
+
   @Test(
     "each run makes its calls, with the status and the response at that time",
     arguments: [
