@@ -140,4 +140,29 @@ struct PermissionTests {
     let update = type.components(separatedBy: "struct Update").dropFirst().first
     #expect(update?.contains("p: String??") != true)
   }
+
+  // The code that decodes a base type copies the members of the derived value.
+  @Test("a property that only a derived type gets from the service is optional in all types of the hierarchy")
+  func setByServiceInHierarchy() throws {
+    let restricted = """
+      <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record><PropertyValue Property="Insertable"
+      Bool="false"/></Record></Annotation>
+      """
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="Base"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="P" Type="Edm.String" Nullable="false"/></EntityType>
+        <EntityType Name="Scan" BaseType="Shop.Base" HasStream="true">
+          <Property Name="Q" Type="Edm.String" Nullable="false"/></EntityType>
+        <EntityType Name="Other" BaseType="Shop.Base"><Property Name="Q" Type="Edm.String" Nullable="false"/></EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Bases" EntityType="Shop.Base">\(restricted)</EntitySet>
+          <EntitySet Name="Scans" EntityType="Shop.Scan"/></EntityContainer>
+        """))
+    for name in ["Base", "Scan", "Other"] {
+      let structure = try #require(files[name]?.components(separatedBy: "struct Fields").first)
+      #expect(structure.contains("p: String?"), "\(name): \(structure)")
+      #expect(structure.contains("q: String?") == (name == "Scan"), "\(name): \(structure)")
+    }
+  }
 }

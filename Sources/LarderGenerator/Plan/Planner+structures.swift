@@ -48,9 +48,8 @@ extension Planner {
         guard
           var plan = member(property, name: name, of: level.type, keyNames: keyNames, restrictions: restrictions)
         else { continue }
-        if structure.isEntityType, restrictions.isInsertable, !plan.isOptional, !plan.isCollection,
-          !keyNames.contains(property.name), property.defaultValue == nil,
-          structure.hasStream || isSetByService(property, "\(level.type)/\(property.name)", restrictions)
+        if !plan.isOptional, !plan.isCollection, !keyNames.contains(property.name),
+          isAbsentBeforeUpload(property, of: level.type)
         {
           (plan.isOptional, plan.isSetByService) = (true, true)
         }
@@ -124,6 +123,17 @@ extension Planner {
           "sortable", property: property, name: property.name, isGeneral: restrictions.isSortable,
           restricted: restrictions.unsortable),
       documentation: annotations.documentation(of: property, target: target))
+  }
+
+  /// Whether a new entity of a type, or of one that derives from it, can be without a value of a property that `type`
+  /// declares. All of them have the same answer, because a value of a derived type is also one of its base types.
+  private func isAbsentBeforeUpload(_ property: EdmProperty, of type: String) -> Bool {
+    guard property.defaultValue == nil else { return false }
+    return (descendants[type] ?? []).compactMap { model.structure($0) }.contains { structure in
+      let restrictions = restrictions(of: structure)
+      return structure.isEntityType && restrictions.isInsertable
+        && (structure.hasStream || isSetByService(property, "\(type)/\(property.name)", restrictions))
+    }
   }
 
   /// Whether the service sets a property of a new entity, or may do so: a creation without it is complete.
