@@ -172,7 +172,7 @@ struct OracleTests {
   }
 
   @Test(
-    "A response that is cut short is lost if its content tells what was done",
+    "A truncated response counts as lost if the store needs its content, and gets an error instead",
     arguments: [(false, false, false), (false, true, true), (true, false, false), (true, true, false)])
   func cutShort(isSilent: Bool, hasContent: Bool, isLost: Bool) async throws {
     var kind = ModelKind()

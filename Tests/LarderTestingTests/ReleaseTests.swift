@@ -63,7 +63,7 @@ struct ReleaseTests {
     #expect(released == nil)
   }
 
-  /// Waits until the files have been removed: the last task of a released store may still use them for a moment.
+  /// Waits until the files have been removed. A task of the released store may still be using them.
   private func areGone(_ files: [String]) async -> Bool {
     for _ in 0..<100_000 {
       if !files.contains(where: { FileManager.default.fileExists(atPath: $0) }) { return true }

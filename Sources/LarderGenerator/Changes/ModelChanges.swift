@@ -71,7 +71,7 @@ private struct Declaration {
 
   enum Effect { case harmless, breaking }
 
-  /// The type, or the words that stand for it, such as `enumeration`.
+  /// What is compared and shown: a type, or a kind of declaration such as `enumeration`.
   var text: String
   /// The name of the declaration that contains it.
   var owner: String?

@@ -8,8 +8,8 @@ package struct EdmPermissions: Sendable, Hashable {
   /// Allows everything.
   package init() {}
 
-  /// Reads members by their names, qualified and separated by white space in XML, separated by commas in JSON, or the value
-  /// of the flags. If a member is unknown, everything is allowed.
+  /// Reads the names of members, or the number of the flags. Names are qualified and separated by white space in XML, and
+  /// separated by commas in JSON. If a name is unknown, everything is allowed.
   package init(_ text: String) {
     let values = ["None": 0, "Read": 1, "Write": 2, "ReadWrite": 3, "Invoke": 4]
     var flags = 0

@@ -53,8 +53,8 @@ extension LocalRows {
   ///   - now: the image that the look-up or the download returned.
   ///   - isLaterVersion: whether others have set the properties that the request itself sets. If not, the service may
   ///     have changed the form of these values.
-  ///   - seen: the conflict that a download has recorded with the change; nil for none. Requests that were made after
-  ///     the download do not conflict with what it has shown.
+  ///   - seen: the conflict that a download has recorded with the change; nil for none. A request that the user
+  ///     made after that download does not conflict with the version that the download stored.
   func notice(
     behind entry: QueueEntry, _ reference: RowReference, from old: EntityCells, to now: EntityCells,
     isLaterVersion: Bool, seen: ArchivedFailure?

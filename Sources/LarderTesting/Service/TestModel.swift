@@ -116,8 +116,8 @@ struct TestModel: Sendable {
 
   // MARK: Relations
 
-  /// The place of entities that are part of one at a path. The path has a type cast if the declared type
-  /// of the entity lacks the property.
+  /// The place of the entities that a navigation property of a row contains. Its path has a type cast if only a derived
+  /// type has the property.
   func contained(_ navigation: EdmNavigationProperty, in row: Row) -> RowPlace? {
     guard let structure = navigation.type.name.flatMap({ model.structure($0) }) else { return nil }
     func hasProperty(_ type: EdmStructure) -> Bool { type.navigationProperty(navigation.name) != nil }

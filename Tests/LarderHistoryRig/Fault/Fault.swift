@@ -46,7 +46,8 @@ package enum Fault: Sendable, Hashable {
   func loses(_ response: ModelResponse) -> Bool {
     switch self {
     case .responseLost, .gateway, .page, .crash(isAfter: true): true
-    // Without content, nothing is cut off. Cut silently, the head of a single response tells all the same.
+    // A response without content arrives whole. If its content ends early without an error, the store still has the head,
+    // which is enough for a single response, not for a batch.
     case .truncated(let isSilent): !response.body.isEmpty && (!isSilent || response.parts != nil)
     default: false
     }

@@ -52,7 +52,7 @@ struct RequestExecutionTests {
   static func response(_ status: Int) -> ODataResponse { .single(ODataSingleResponse(httpStatus: status, url: "u")) }
   static let failure = ODataServiceError(.notOpen, operation: "read")
 
-  // A change that waits for its turn must not take effect behind one that was cancelled.
+  // Otherwise a waiting change could take effect although an earlier one was cancelled.
   @Test("A store that closes cancels its requests from the last to the first")
   func orderOfCancellation() async {
     let running = RunningRequests()

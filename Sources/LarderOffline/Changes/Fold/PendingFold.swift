@@ -86,7 +86,7 @@ extension EntityCells {
     merge(cells)
   }
 
-  /// Takes what another base tells of versions that were not read.
+  /// Copies ``linkETag`` and ``isETagOld`` from another base of the same row.
   mutating func takeMarks(_ other: EntityCells) { (linkETag, isETagOld) = (other.linkETag, other.isETagOld) }
 
   private static let marks = [gone, keyless, links, old]
