@@ -21,11 +21,13 @@ struct EncodedValueTests {
       <Schema Namespace="S" Alias="Self" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="E"><Key>\
       <PropertyRef Name="Int32"/></Key>\(properties)<Property Name="Color" Type="S.Color"/>\
       <Property Name="Second" Type="Edm.DateTimeOffset" Precision="0"/>\
+      <Property Name="Stamp" Type="S.Stamp"/>\
       <Property Name="Milliseconds" Type="Collection(Edm.DateTimeOffset)" Precision="3"/>\
       <Property Name="Place" Type="S.Place"/><Property Name="Texts" Type="Collection(Edm.String)"/>\
       <NavigationProperty Name="One" Type="S.E"/></EntityType>\
       <ComplexType Name="Town" BaseType="S.Place"><Property Name="Size" Type="Edm.Decimal"/></ComplexType>\
       <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/></ComplexType>\
+      <TypeDefinition Name="Stamp" UnderlyingType="Edm.DateTimeOffset" Precision="1"/>\
       <EnumType Name="Color"><Member Name="Red" Value="1"/></EnumType>\
       <EntityContainer Name="C"><EntitySet Name="All" EntityType="S.E"/></EntityContainer></Schema>\
       </edmx:DataServices></edmx:Edmx>
@@ -87,6 +89,7 @@ struct EncodedValueTests {
     Row("String", URL(string: "http://h/a?b") ?? URL(filePath: "/"), "\"http://h/a?b\""),
     Row("DateTimeOffset", Date(timeIntervalSince1970: -0.5), "\"1969-12-31T23:59:59.5Z\""),
     Row("Second", Date(timeIntervalSince1970: 1.75), "\"1970-01-01T00:00:01Z\""),
+    Row("Stamp", Date(timeIntervalSince1970: 1.75), "\"1970-01-01T00:00:01.7Z\""),
     Row("Second", Date(timeIntervalSince1970: -0.25), "\"1969-12-31T23:59:59Z\""),
     Row("Milliseconds", [Date(timeIntervalSince1970: 1.123456)], "[\"1970-01-01T00:00:01.123Z\"]"),
     // A value that has its digits is not shortened.

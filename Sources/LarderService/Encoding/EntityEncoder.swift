@@ -63,7 +63,8 @@ struct EntityEncoder: Encoder {
   /// The encoder of a member of an object. A second value of a member replaces the first.
   func member(_ key: any CodingKey) -> EntityEncoder {
     let name = key.stringValue
-    let member = EncodedPart(part.structure.member(name, model), precision: part.structure.precision(of: name), model)
+    let member = EncodedPart(
+      part.structure.member(name, model), precision: part.structure.precision(of: name, model), model)
     part.members.removeAll { $0.name == name }
     part.members.append((name, member))
     return EntityEncoder(part: member, codingPath: codingPath + [key], model: model)
@@ -112,7 +113,8 @@ final class EncodedPart {
   /// The items of an array.
   var items: [EncodedPart] = []
   let type: ValueType
-  /// The declared digits of the second's fraction; nil if the service does not say.
+  /// The declared digits of the second's fraction. Nil if the service does not say: by CSDL 4.01 §7.2.3 it has none then,
+  /// but many services do not say it and store them.
   let precision: Int?
   private let model: EdmModel?
 
@@ -240,8 +242,9 @@ extension ValueType {
   }
 
   /// The declared precision of a property.
-  fileprivate func precision(of name: String) -> Int? {
-    if case .structure(let structure) = self { structure.property(name)?.facets.precision } else { nil }
+  fileprivate func precision(of name: String, _ model: EdmModel?) -> Int? {
+    guard case .structure(let structure) = self, let property = structure.property(name) else { return nil }
+    return property.facets.precision ?? model?.underlying(property.type).facets.precision
   }
 
   fileprivate var item: ValueType { if case .collection(let item) = self { item } else { .untyped } }
