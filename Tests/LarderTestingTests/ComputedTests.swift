@@ -54,6 +54,16 @@ struct ComputedTests {
     #expect(rejected.status == 400 && rejected.message.contains("'Size'"))
   }
 
+  @Test("A replacement leaves the properties alone that only the service sets")
+  func replacement() async throws {
+    let service = try makeService()
+    let old = try #require(service["Notes(1)"])
+    service.clock.advance(by: .seconds(90))
+    #expect(try await service.ask(.put, "Notes(1)", #"{"Text":"milk","Size":2}"#).status < 300)
+    let new = try #require(service["Notes(1)"])
+    #expect(new["Text"] == "milk" && new["Changed"] == old["Changed"] && new["Tag"] == old["Tag"])
+  }
+
   @Test("A creation of an offline store without its computed properties is accepted by the service")
   func upload() async throws {
     let service = try makeService()

@@ -5,16 +5,20 @@ import LarderOData
 extension RowReader {
   /// The value of a property that a client has left out; nil if the service does not set it.
   func computed(_ property: EdmProperty, of structure: EdmStructure) throws(ServiceFault) -> JSONNode? {
-    guard isComputed(property, of: structure), let node = computedNode(property) else { return nil }
+    guard isTagged("Computed", property, of: structure) || isTagged("ComputedDefaultValue", property, of: structure),
+      let node = computedNode(property)
+    else { return nil }
     return try value(node, of: property)
   }
 
-  private func isComputed(_ property: EdmProperty, of structure: EdmStructure) -> Bool {
-    structure.chain.contains { declaring in
-      let target = "\(declaring.name)/\(property.name)"
-      return ["Computed", "ComputedDefaultValue"].contains {
-        model.model.isTagged("Org.OData.Core.V1.\($0)", target: target)
-      }
+  /// The names of the properties that the service alone sets.
+  func computedNames(of structure: EdmStructure) -> [String] {
+    structure.properties.filter { isTagged("Computed", $0, of: structure) }.map(\.name)
+  }
+
+  private func isTagged(_ term: String, _ property: EdmProperty, of structure: EdmStructure) -> Bool {
+    structure.chain.contains {
+      model.model.isTagged("Org.OData.Core.V1.\(term)", target: "\($0.name)/\(property.name)")
     }
   }
 

@@ -155,14 +155,18 @@ struct TestRows: Sendable {
 
   // MARK: Changing and deleting
 
-  /// Changes an entity. `replaces` sets the properties that are not given to their defaults.
+  /// Changes an entity. `replaces` sets the properties that are not given to their defaults, except those that the service
+  /// alone sets.
   mutating func update(_ path: String, _ node: JSONNode, replaces: Bool) throws(ServiceFault) {
     let old = try row(path)
     let content = try reader.entity(node, of: old.structure)
     if let child = content.children.first { throw .notSupported("'\(child.navigation.name)' in an update") }
     let keys = Set(old.structure.key.map(\.path))
     var row = old
-    if replaces { row.values = row.values.filter { keys.contains($0.key) } }
+    if replaces {
+      let kept = keys.union(reader.computedNames(of: old.structure))
+      row.values = row.values.filter { kept.contains($0.key) }
+    }
     for (name, value) in content.values where !keys.contains(name) {
       row.types[name] = content.types[name]
       row.values[name] = reader.merged(replaces ? nil : old.values[name], with: value)
