@@ -133,8 +133,8 @@ struct MemberPlan {
   var isOptional: Bool
   /// Whether the service never sends the value, but accepts it.
   var isWriteOnly = false
-  /// Whether the value is absent only because the service sets it, in an entity that has not been uploaded.
-  var isSetByService = false
+  /// Whether the value is optional only because an entity that has not been uploaded need not have it.
+  var isAbsentBeforeUpload = false
   /// Whether the value is stored outside of the structure that contains it.
   var isIndirect = false
   var isFilterable = true

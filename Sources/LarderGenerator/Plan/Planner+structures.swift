@@ -51,7 +51,7 @@ extension Planner {
         if !plan.isOptional, !plan.isCollection, !keyNames.contains(property.name),
           isAbsentBeforeUpload(property, of: level.type)
         {
-          (plan.isOptional, plan.isSetByService) = (true, true)
+          (plan.isOptional, plan.isAbsentBeforeUpload) = (true, true)
         }
         members.append((plan, level.type, property))
       }

@@ -53,8 +53,10 @@ struct StructureWriter {
       text.declare("let odataType: String?")
     }
     for member in stored {
-      text.document(member.documentation, else: "The property `\(member.serviceName)`.")
-      if member.isSetByService { text.line("/// Nil in an entity that has not been uploaded: the service sets it.") }
+      var documentation = member.documentation
+      if documentation.isEmpty { documentation = ["The property `\(member.serviceName)`."] }
+      if member.isAbsentBeforeUpload { documentation.append("Nil only in an entity that has not been uploaded.") }
+      text.document(documentation, else: "")
       let name = SwiftIdentifier.declared(member.name)
       if member.isIndirect {
         let optional = member.isOptional ? "?" : ""

@@ -19,7 +19,8 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   /// The property `Due`.
   var due: ODataDateTimeOffset? { didSet { odataState.assign(0) } }
   /// The property `Total`.
-  /// Nil in an entity that has not been uploaded: the service sets it.
+  ///
+  /// Nil only in an entity that has not been uploaded.
   let total: Money?
   /// What the customer wrote
   var note: String? { didSet { odataState.assign(1) } }
