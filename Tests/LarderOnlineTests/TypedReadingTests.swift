@@ -302,8 +302,11 @@ struct TypedReadingTests {
   // URL Conventions 4.01 §5.1.1.14, §5.3.
   @Test("parameters of a function that are no primitive values are JSON behind aliases")
   func aliases() async throws {
-    try await withBooks(answer: { _, path in .ok(path.contains("Bytes") ? "abc" : #"{"value":[]}"#) }) {
-      books, service, _ in
+    try await withBooks(
+      answer: { _, path in
+        path.contains("None") ? .status(204) : .ok(path.contains("Bytes") ? "abc" : #"{"value":[]}"#)
+      }
+    ) { books, service, _ in
       let place = Place(day: ODataDate("2026-01-02"))
       let numbers: [Int64]? = [.max, -1]
       let none: [String]? = nil
@@ -312,6 +315,7 @@ struct TypedReadingTests {
         [("Place", place), ("Tags", ["a'b", "c&d"]), ("Numbers", numbers), ("None", none), ("Top", 5), ("Null", nil)])
       let bytes = try await books.odataCall("S.Bytes").mediaFunction([("Of", [0.5])])
       #expect(bytes == Array("abc".utf8))
+      #expect(try await books.odataCall("S.None").mediaFunction([]) == nil)
       let urls = sent(service).map { url in url.split(separator: "&").map { String($0).removingPercentEncoding } }
       #expect(
         urls == [
@@ -320,7 +324,7 @@ struct TypedReadingTests {
               + ##"?@p1={"@odata.type":"#S.Place","City":"E\"y","Day":"2026-01-02"}"##, #"@p2=["a'b","c&d"]"#,
             "@p3=[9223372036854775807,-1]",
           ],
-          ["GET Books/S.Bytes(Of=@p1)?@p1=[0.5]"],
+          ["GET Books/S.Bytes(Of=@p1)?@p1=[0.5]"], ["GET Books/S.None()"],
         ])
     }
   }
@@ -342,10 +346,12 @@ struct TypedReadingTests {
       #expect(
         String(decoding: body, as: UTF8.self)
           == ##"{"Count":5,"New":{\##(type),"Title":"a"},"More":[{\##(type),"Title":"b"},{\##(type),"Title":null}]}"##)
-      #expect(service.requests.last?.fields[.contentType] == "application/json")
+      let fields = service.requests.last?.fields
+      #expect(fields?[.contentType] == "application/json" && fields?["OData-Version"] == "4.0")
       #expect(sent(service).last == "POST Books(1)/S.Copy")
       let bytes = try await books[1].odataCall("S.Bytes").mediaAction(list)
       #expect(bytes == Array("a,b".utf8) && service.requests.last?.fields[.accept] == "*/*")
+      #expect(try await books[1].odataCall("S.None").mediaAction(list) == nil)
     }
   }
 

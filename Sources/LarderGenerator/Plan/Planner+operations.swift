@@ -180,7 +180,7 @@ extension Planner {
       if kind == .stream {
         if returnType.type.isCollection { return nil }
         if case .queryFunction = operation.form { return nil }
-        (plan.result, plan.isStream) = ("[UInt8]", true)
+        (plan.result, plan.isStream, plan.isResultOptional) = ("[UInt8]", true, returnType.isNullable)
         return plan
       }
       plan.result = returnType.type.isCollection ? "[\(type)]" : type

@@ -55,8 +55,7 @@ enum OperationWriter {
         text.list("let odataList: ODataCall.Arguments = [", arguments.map { "(\($0))" }, "]")
       }
       guard let result = plan.result else { return text.line("try await \(call).\(method)(odataList)") }
-      if plan.isStream { return text.line("return try await \(call).\(method)(odataList)") }
-      let value = "try await \(call).\(method)(\(result).self, odataList)"
+      let value = "try await \(call).\(method)(\(plan.isStream ? "" : "\(result).self, ")odataList)"
       text.line(plan.isResultOptional ? "return \(value)" : "return try ODataCall.required(\(value.dropFirst(4)))")
     }
   }

@@ -61,7 +61,9 @@ struct RequestBodyForm: Sendable {
     let shape = writer.model.flatMap { ResourceShape(path: request.path, model: $0) }
     do throws(ODataPayloadWritingError) {
       switch request.body {
-      case .entity(let entity): return try writer.entity(entity, type: shape?.typeName)
+      // The path of an action has the type of its result.
+      case .entity(let entity):
+        return try writer.entity(entity, type: request.operation == .invokeAction ? nil : shape?.typeName)
       case .properties(let properties):
         // An update of a property's own URL carries only the value; all others carry an object with members.
         if shape?.kind == .property, request.operation != .invokeAction, let only = properties.first {

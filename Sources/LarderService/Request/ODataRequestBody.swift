@@ -5,7 +5,8 @@ public import LarderOData
 public enum ODataRequestBody: Sendable {
   /// No content.
   case none
-  /// An entity, for create and update. Links in it that have content are a deep insert.
+  /// An entity, for create and update. Links in it that have content are a deep insert. For an action, its parameters:
+  /// those that are entities are links.
   case entity(ODataEntity)
   /// Only properties: the parameters of an action, or the one property that is updated.
   case properties([ODataProperty])

@@ -25,9 +25,9 @@ public struct ODataCall: Sendable {
     _ type: Result.Type, _ parameters: Arguments
   ) async throws -> Result? { try await store.read(type, url(parameters)) }
 
-  /// Calls a function of V4 whose result is a stream, and reads its bytes into memory.
-  public func mediaFunction(_ parameters: Arguments) async throws -> [UInt8] {
-    try await store.readMedia(url(parameters))
+  /// Calls a function of V4 whose result is a stream, and reads its bytes into memory; nil for the null value.
+  public func mediaFunction(_ parameters: Arguments) async throws -> [UInt8]? {
+    try await store.execute(single: .readMedia(url(parameters))).stream
   }
 
   /// The URL of a function of V4: primitive parameters are in the path, others are JSON behind aliases (URL Conventions
@@ -55,18 +55,10 @@ public struct ODataCall: Sendable {
   /// A value as JSON in a URL.
   private func json(_ value: ODataValue, _ name: String) throws -> ODataExpression {
     let writer = ODataPayloadWriter(version: store.model?.version ?? .v4, model: store.model)
-    let bytes: [UInt8]
-    do throws(ODataPayloadWritingError) { bytes = try writer.parameters([ODataProperty(name, value)]) } catch {
-      throw ODataCall.unwritten(error)
-    }
-    guard case .object(let members) = try JSONNode(bytes), let value = members.last?.value else {
-      return ODataExpression(.literal(.null))
-    }
-    return ODataExpression(json: value)
-  }
-
-  private static func unwritten(_ error: ODataPayloadWritingError) -> ODataServiceError {
-    ODataServiceError(.invalidRequest("\(error)"), operation: "call", cause: error)
+    do {
+      let members = try JSONNode(writer.parameters([ODataProperty(name, value)])).members ?? []
+      return ODataExpression(json: members.first { $0.name == name }?.value ?? .null)
+    } catch { throw ODataServiceError(.invalidRequest("\(error)"), operation: "call", cause: error) }
   }
 
   /// Calls an action, with its parameters in the body; nil if it has no result.
@@ -77,9 +69,9 @@ public struct ODataCall: Sendable {
   /// Calls an action without a result.
   public func action(_ parameters: ODataPropertyList) async throws { _ = try await invoke(parameters) }
 
-  /// Calls an action whose result is a stream, and reads its bytes into memory.
-  public func mediaAction(_ parameters: ODataPropertyList) async throws -> [UInt8] {
-    try await invoke(parameters, accept: "*/*").payloadBytes
+  /// Calls an action whose result is a stream, and reads its bytes into memory; nil for the null value.
+  public func mediaAction(_ parameters: ODataPropertyList) async throws -> [UInt8]? {
+    try await invoke(parameters, accept: "*/*").stream
   }
 
   private func invoke(_ parameters: ODataPropertyList, accept: String? = nil) async throws -> ODataSingleResponse {
@@ -91,12 +83,9 @@ public struct ODataCall: Sendable {
   private func request(_ parameters: ODataPropertyList) throws -> ODataSingleRequest {
     let path = try store.text(ODataQuery<ODataUntyped>(path: path))
     guard !parameters.entities.isEmpty else { return .invokeAction(path, parameters: parameters.properties) }
-    // Members of one object, like an entity's (JSON Format 4.01 §18).
+    // Members of one object, like those of an entity (JSON Format 4.01 §18).
     let body = ODataEntity(properties: parameters.properties, navigationLinks: parameters.entities)
-    let writer = ODataPayloadWriter(version: store.model?.version ?? .v4, model: store.model)
-    let bytes: [UInt8]
-    do throws(ODataPayloadWritingError) { bytes = try writer.entity(body) } catch { throw ODataCall.unwritten(error) }
-    return ODataSingleRequest(.invokeAction, path, body: .bytes(bytes, contentType: writer.mediaType))
+    return ODataSingleRequest(.invokeAction, path, body: .entity(body))
   }
 
   /// Calls a function import of V2 or V3 by GET, with its parameters in the query; nil for the null value.
@@ -170,4 +159,9 @@ extension ODataExpression {
       self.init(.object(members.map { ODataObjectMember(name: $0.name, value: ODataExpression(json: $0.value)) }))
     }
   }
+}
+
+extension ODataSingleResponse {
+  /// The bytes of a stream that an operation returned; nil for the null value (OData Protocol 4.01 §11.5.3, §11.5.4).
+  fileprivate var stream: [UInt8]? { httpStatus == 204 ? nil : payloadBytes }
 }

@@ -69,7 +69,7 @@ extension ODataEntityReference where Entity == EntityEntity {
 
 extension ODataEntityReference where Entity == Order {
   /// Calls the function `Shop.Print`.
-  func print(pages: Int32) async throws -> [UInt8] {
+  func print(pages: Int32) async throws -> [UInt8]? {
     let odataList: ODataCall.Arguments = [
       ("Pages", pages)
     ]

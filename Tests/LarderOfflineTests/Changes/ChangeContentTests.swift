@@ -135,6 +135,9 @@ struct ChangeContentTests {
     #expect(await rig.failure(wrong) == .invalidValue)
     // What it cannot do without is missed here, not at the service.
     #expect(await rig.failure(.invokeAction("Orders(\(ChangeMakingTests.order))/N.Move")) == .nullNotAllowed)
+    // The parameters of an action, one of them an entity.
+    let entities = ODataSingleRequest(.invokeAction, path, body: .entity(ODataEntity()))
+    #expect(await rig.failure(entities) == .unsupportedChange)
     #expect(try await rig.queue().count == 1)
   }
 

@@ -15,7 +15,8 @@ extension ChangeMaker {
     case .none: try checkWhole([], operation)
     case .properties(let properties): draft.body = .properties(try parameters(properties, operation))
     case .bytes(let bytes, let type): draft.body = .bytes(bytes, contentType: type)
-    case .entity, .reference, .stream:
+    case .entity: throw OfflineODataError(.unsupportedChange, "entities as parameters of an action; call it online")
+    case .reference, .stream:
       throw OfflineODataError(.unfittingBody, "the content of an action must be its parameters")
     }
     try dependOnMaker(of: target.entity?.row)
