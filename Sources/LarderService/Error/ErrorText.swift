@@ -14,7 +14,9 @@ enum ErrorText {
     let type = response.fields[.contentType]?.prefix { $0 != ";" }.lowercased()
     let isText = type.map { $0.hasPrefix("text/") || $0.hasSuffix("xml") || $0.hasSuffix("json") }
     guard isText ?? (String(validating: response.payloadBytes, as: UTF8.self) != nil) else { return nil }
-    let text = String(decoding: response.payloadBytes.prefix(maximumBytes), as: UTF8.self)
+    // The names of elements, which tell secrets, are still there; `line` scans again what the references stood for.
+    let content = SecretScan.content(response.payloadBytes)
+    let text = String(decoding: content.prefix(maximumBytes), as: UTF8.self)
     let isMarkup = text.first { !$0.isWhitespace } == "<"
     return line(isMarkup ? withoutMarkup(text) : text)
   }

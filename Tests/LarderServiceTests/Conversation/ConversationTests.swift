@@ -101,6 +101,21 @@ struct ConversationTests {
     #expect(error.localizedDescription == "HTTP 503: the service failed: Busy (read).")
   }
 
+  @Test(
+    "the texts of a rejection in XML contain no secrets of elements",
+    arguments: [
+      ("<Fault><a>No.</a><access_token>S</access_token></Fault>", "No. ***"),
+      ("<Fault>&lt;password&gt;S&lt;/password&gt;</Fault>", "<password>***</password>"),
+      // The end tag is behind the part of the page that is shown.
+      ("<a><style>" + String(repeating: " ", count: 65_500) + "</style><secret>S S S</secret></a>", "***"),
+    ])
+  func secretElement(page: String, words: String) {
+    let response = ODataSingleResponse(
+      httpStatus: 500, fields: [.contentType: "application/xml"], payloadBytes: Array(page.utf8), url: "https://h/S/")
+    let error = ODataServiceError(.http(status: 500, payload: nil), operation: "read", response: response)
+    #expect(error.description == "read: HTTP 500: the service failed: \(words)")
+  }
+
   @Test("304 is a response to a conditional read, and an error for any other request")
   func notModified() async throws {
     let transport = FakeTransport([FakeResponse(304), FakeResponse(304)])
