@@ -77,7 +77,8 @@ enum SecretNames {
     return before + [String(rest)]
   }
 
-  /// The words of a name in lower case, and those without its end; none if it is that of a list's token.
+  /// The words of a name in lower case, and those without its end. Of the name of a list's token they are the words
+  /// before the list's.
   private static func words(_ name: ArraySlice<UInt8>) -> (all: [String], base: [String]) {
     var words: [[UInt8]] = [[]]
     var capitals = 1
@@ -103,14 +104,22 @@ enum SecretNames {
     }
     let texts = words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
     let base = withoutEnd(texts)
-    return isListToken(base) ? ([], []) : (texts, base)
+    return beforeListToken(base).map { ($0, withoutEnd($0)) } ?? (texts, base)
   }
 
-  /// Whether the last words are a list's token: `next` and `token`, or `nexttoken`.
-  private static func isListToken(_ words: [String]) -> Bool {
-    guard let last = words.last, last.hasSuffix("token") else { return false }
+  /// The words before those of a list's token: before `next` and `token`, or `nexttoken`; nil if there is none.
+  private static func beforeListToken(_ words: [String]) -> [String]? {
+    guard let last = words.last, last.hasSuffix("token") else { return nil }
+    var rest = Array(words.dropLast())
     let prefix = last.dropLast("token".count)
-    if prefix.isEmpty { return words.count > 1 && tokensOfLists.contains(words[words.count - 2]) }
-    return tokensOfLists.contains { prefix.hasSuffix($0) }
+    if prefix.isEmpty {
+      guard let word = rest.last, tokensOfLists.contains(word) else { return nil }
+    } else {
+      // `exchangetoken` is no token of changes.
+      guard let end = tokensOfLists.first(where: { $0 != "change" && prefix.hasSuffix($0) }) else { return nil }
+      rest.append(String(prefix.dropLast(end.count)))
+    }
+    while let word = rest.last, word.isEmpty || tokensOfLists.contains(word) { rest.removeLast() }
+    return rest
   }
 }

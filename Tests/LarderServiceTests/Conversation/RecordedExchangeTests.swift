@@ -154,6 +154,7 @@ struct RecordedExchangeTests {
     arguments: [
       "h/a?page_token=1&nextToken=2&$deltatoken=3&continuation-token=4", #"{"nextToken":"1","token_type":"bearer"}"#,
       #"{"passwordPolicy":"x","secretary":"Ada","sig":"s"}"#, #"{"ConcurrencyToken":"1","nextPageToken":"2"}"#,
+      #"{"changeToken":"1","change_token":"2","next_page_token":"3","nextpagetoken":"4"}"#, "h/a?change-token=1",
       "h/a?nexttoken=1&concurrencytoken=2&NEXTToken=3", #"{"SYNCToken":"1","tokens":"2","OAuthTokens":"3"}"#,
       "h/a?paginationToken=1&trackingtoken=2&resumeToken=3&skiptoken=4&deltatoken=5&nextToken2=6&key1=7",
       #"{"paginationToken":"1","trackingtoken":"2","resumeToken":"3","nextTokenValue":"4"}"#,
@@ -164,6 +165,19 @@ struct RecordedExchangeTests {
     #expect(String(decoding: body, as: UTF8.self) == text)
   }
 
+  @Test(
+    "A secret name stays one with the words of a list's token behind it, or in a word that only ends like one",
+    arguments: [
+      "password_change_token", "passwordChangeToken", "PASSWORDSyncToken", "secret_next_page_token", "exchangetoken",
+      "passwordnexttoken", "password2NextTokenValue", "exchange_token", "passwordchangetoken",
+    ])
+  func secretsBeforeTokensOfLists(_ name: String) {
+    let url = "https://h/a?\(name)=S&y=1"
+    let exchange = RecordedExchange(url: url, status: 200, body: Array(#"{"a":1,"\#(name)":"S"}"#.utf8))
+    #expect(exchange.url == "https://h/a?\(name)=***&y=1")
+    #expect(String(decoding: exchange.body, as: UTF8.self) == #"{"a":1,"\#(name)":"***"}"#)
+  }
+
   @Test("Fields with sessions and tokens are not recorded; user information is removed from every URL")
   func fields() {
     let exchange = RecordedExchange(
@@ -172,7 +186,8 @@ struct RecordedExchangeTests {
         "Location": "https://u:S@h/#access_token=S", "WWW-Authenticate": "Negotiate S, Basic realm=\"a\"",
         "X-Auth": "S",
         "X-Session-Id": "S", "sap-contextid": "S", "mysapsso2": "S", "X-Amz-Security-Token": "S", "X-Auth-User": "S",
-        "X-AuthToken": "S", "JSessionID": "S",
+        "X-AuthToken": "S", "JSessionID": "S", "X-AuthSyncToken": "S", "X-SessionContinuationToken": "S",
+        "X-NextPageToken": "2",
         "Content-Location": "/s/Login?token='S'", "Cookie": "S", "ETag": "1", "Link": "<https://h/a?token=S>; rel=next",
         "Author": "Ada", "Access-Control-Allow-Credentials": "true",
       ])
@@ -180,7 +195,7 @@ struct RecordedExchangeTests {
     #expect(
       exchange.fields == [
         "Location": "https://h/#access_token=***", "WWW-Authenticate": "Negotiate ***, Basic realm=\"a\"",
-        "Content-Location": "/s/Login?token=***", "ETag": "1",
+        "X-NextPageToken": "2", "Content-Location": "/s/Login?token=***", "ETag": "1",
         "Link": "<https://h/a?token=***>; rel=next", "Author": "Ada", "Access-Control-Allow-Credentials": "true",
       ])
   }
