@@ -68,13 +68,13 @@ enum SecretNames {
 
   /// Words without a number at the end, and without one of the ``valueWords``.
   private static func withoutEnd(_ words: [String]) -> [String] {
-    guard let word = words.last else { return words }
-    var rest = word[...]
-    while rest.last?.isNumber ?? false { rest.removeLast() }
-    if let end = valueWords.first(where: { rest.hasSuffix($0) }) { rest.removeLast(end.count) }
-    let before = Array(words.dropLast())
-    if rest.isEmpty { return withoutEnd(before) }
-    return before + [String(rest)]
+    for index in words.indices.reversed() {
+      var rest = words[index][...]
+      while rest.last?.isNumber ?? false { rest.removeLast() }
+      if let end = valueWords.first(where: { rest.hasSuffix($0) }) { rest.removeLast(end.count) }
+      if !rest.isEmpty { return words[..<index] + [String(rest)] }
+    }
+    return []
   }
 
   /// The words of a name in lower case, and those without its end. Of the name of a list's token they are the words

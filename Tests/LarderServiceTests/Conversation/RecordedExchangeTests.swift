@@ -223,23 +223,38 @@ struct RecordedExchangeTests {
       "a://b,",
     ])
   func speed(_ pattern: String) {
-    // The time that the thread computes: other processes make no difference.
-    func now() -> Double {
-      var now = timespec()
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
-      return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
-    }
     func time(_ count: Int) -> Double {
       let text = String(repeating: pattern, count: count)
-      let start = now()
+      let start = Self.now()
       for body in ["/" + text, #"{"a":"\#(text)"}"#] {
         _ = RecordedExchange(url: "https://h/?" + text, status: 200, body: Array(body.utf8))
       }
-      return now() - start
+      return Self.now() - start
     }
     let small = min(time(250), time(250), time(250))
     // In quadratic time, forty times the text takes 1600 times as long.
     #expect(time(10_000) < small * 300)
+  }
+
+  @Test(
+    "Whether a field is a secret takes time in proportion to its name", .timeLimit(.minutes(1)),
+    arguments: ["-1", "-text", "-text2", "1", "text", "-token", "-next-token", "a"])
+  func speedOfNames(_ pattern: String) {
+    func time(_ count: Int) -> Double {
+      let name = HTTPFieldName("x-password" + String(repeating: pattern, count: count))
+      let start = Self.now()
+      _ = RecordedExchange(url: "https://h/", status: 200, fields: HTTPFields([HTTPField(name: name, value: "1")]))
+      return Self.now() - start
+    }
+    let small = min(time(200), time(200), time(200))
+    #expect(time(8000) < small * 300)
+  }
+
+  /// The time that the thread has computed: other processes make no difference.
+  private static func now() -> Double {
+    var now = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+    return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
   }
 
   @Test(
