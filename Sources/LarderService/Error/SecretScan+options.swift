@@ -6,19 +6,38 @@ extension SecretScan {
     guard looksLikeURL, let (begin, isEncoded) = optionValue(at: start, isArgument: isArgument) else { return nil }
     let isAlias = aliases.contains(name)
     guard isAlias || (isArgument ? SecretNames.isSecretMember(name[...]) : SecretNames.isSecretOption(name)) else {
-      return nil
+      return isArgument ? nil : secretJSON(at: begin, isEncoded: isEncoded)
     }
-    var position = begin
-    let literalEnd = self.literalEnd(at: position)
-    if let literalEnd { position = literalEnd }
+    let literalEnd = literalEnd(at: begin)
+    let end = endOfOption(from: literalEnd ?? begin, isEncoded: isEncoded, isArgument: isArgument)
+    if isArgument, let alias = alias(in: begin..<end) { aliases.insert(alias) }
+    return end == literalEnd && !isAlias && SecretNames.isHarmlessAsLiteral(name) ? nil : begin..<end
+  }
+
+  /// Where the value of an option ends that has begun before a position.
+  private func endOfOption(from start: Int, isEncoded: Bool, isArgument: Bool = false) -> Int {
+    var position = start
     while position < bytes.count {
       let unit = unit(at: position)
       if ends(unit.byte, isPercent: unit.isPercent, isEncoded: isEncoded) { break }
       if isArgument, unit.byte == UInt8(ascii: ",") || unit.byte == UInt8(ascii: ")") { break }
       position += unit.length
     }
-    if isArgument, let alias = alias(in: begin..<position) { aliases.insert(alias) }
-    return position == literalEnd && !isAlias && SecretNames.isHarmlessAsLiteral(name) ? nil : begin..<position
+    return position
+  }
+
+  /// The value of an option that begins at a position, if it is JSON, percent-encoded or not, that has secrets.
+  private mutating func secretJSON(at start: Int, isEncoded: Bool) -> Range<Int>? {
+    guard start >= jsonEnd, start < bytes.count, "{[".utf8.contains(unit(at: start).byte) else { return nil }
+    jsonEnd = endOfOption(from: start, isEncoded: isEncoded)
+    var json: [UInt8] = []
+    var position = start
+    while position < jsonEnd {
+      let unit = unit(at: position)
+      json.append(unit.isPercent ? unit.byte : bytes[position])
+      position += unit.isPercent ? unit.length : 1
+    }
+    return SecretScan.hasSecrets(json: json) ? start..<jsonEnd : nil
   }
 
   /// Where the value of the option at a position begins, and whether its equals sign is percent-encoded. White space can

@@ -7,7 +7,8 @@
 /// path `(` or `,`, as they are or as an escape of JSON, HTML or a URL, or begins the content, as in a form. Its value
 /// ends at white space, `"`, `<`, `>` or `&`; before the query also at `;`, and, if the text does not begin with a name
 /// and `=` as a connection string does, at `/`, `?` or `#`; and at `'` if one has begun the text. If the value begins
-/// with a literal of OData in `'`, it ends after the literal.
+/// with a literal of OData in `'`, it ends after the literal. An option whose value is JSON with secrets, as that of the
+/// alias in `Login(user=@p)?@p={…}` can be, has a secret value.
 ///
 /// Text between white space is a URL, in which options are replaced, if a slash or a quotation mark precedes the
 /// option, or if the text begins with `?`, or if it begins the content, a string or an element. `Is 1?code=2` is none.
@@ -31,6 +32,8 @@ struct SecretScan {
   var name: [UInt8] = []
   /// The parameter aliases, such as `@p`, that secret arguments of the text have as their values.
   var aliases: Set<[UInt8]> = []
+  /// Where the last value of an option ends that was examined as JSON.
+  var jsonEnd = 0
   /// Where the last comment ends in the text of an element with a secret name.
   var commentEnd = 0
   /// Until where no section of XML that begins there ends.
@@ -49,11 +52,22 @@ struct SecretScan {
   /// A text with URLs and JSON, without secrets.
   static func content(_ bytes: [UInt8]) -> [UInt8] { scan(bytes, isURL: false) }
 
+  /// Whether the JSON of an option has secrets. Options in it are not examined as JSON again.
+  static func hasSecrets(json: [UInt8]) -> Bool {
+    var scan = SecretScan(json, isURL: false)
+    scan.jsonEnd = json.count
+    return scan.run() != json
+  }
+
   private static func scan(_ bytes: [UInt8], isURL: Bool) -> [UInt8] {
     var scan = SecretScan(bytes, isURL: isURL)
-    if !isURL { scan.replaceFirstOption() }
-    while scan.index < bytes.count { scan.step() }
-    return scan.copied == 0 ? bytes : scan.result + bytes[scan.copied...]
+    return scan.run()
+  }
+
+  private mutating func run() -> [UInt8] {
+    if !isURL { replaceFirstOption() }
+    while index < bytes.count { step() }
+    return copied == 0 ? bytes : result + bytes[copied...]
   }
 
   /// The first option of form content, such as `access_token=a&b=c`.

@@ -25,7 +25,7 @@ public struct RecordedExchange: Sendable, Hashable {
   ///   were removed from `credentialFields`;
   /// - user information in URLs;
   /// - the values of options with a secret name (`access_token`, `sap-password`, `sig` and others), in the query, the
-  ///   fragment and the path of a URL, and in a form;
+  ///   fragment and the path of a URL, and in a form, and values of other options if they are JSON with secrets;
   /// - the arguments of functions with a secret name, as in `Login(password='…')`;
   /// - the strings of JSON members and the texts of XML elements with a secret name (`access_token`, `clientSecret`,
   ///   `password` and others).

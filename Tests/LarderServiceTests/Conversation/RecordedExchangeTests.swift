@@ -220,7 +220,7 @@ struct RecordedExchangeTests {
       "<a:password>x</",
       "<password><![CDATA[", "<password><!--", "<password>x<!--<password>-->", "<password>]]", "&token=&#39;",
       "%26token%3D%27", #"\u0026key=\u0027"#, #"\\u0022token"#, "(a ", "( ", ",%20", "&a%20", #"\"a\"\n"#, "a://b&c",
-      "a://b,",
+      "a://b,", "?@a={", "&a=[", "?@a=%7B%22a%22:", "?@a%3D%7B",
     ])
   func speed(_ pattern: String) {
     func time(_ count: Int) -> Double {
@@ -268,6 +268,7 @@ struct RecordedExchangeTests {
       ("https://h/P('a%2Fb')", "https://h/P('a/b')", false), ("https://h/P%3Fa=1", "https://h/P?a=1", false),
       ("https://h/P?a=b+c", "https://h/P?a=b%2Bc", false), ("https://h/P?a=%2525", "https://h/P?a=%25", false),
       ("https://h/P?key=1", "https://h/P?key=2", true), ("https://h/P", "https://h/p", false),
+      ("https://h/L?@p={%22pwd%22:%221%22}", "https://h/L?%40p=%7B%22pwd%22%3A%222%22%7D", true),
       ("https://h/P?a=1&b=2", "https://h/P?b=2&a=1", false), ("https://h/P?a", "https://h/P", false),
     ])
   func matching(_ recorded: String, _ url: String, _ fits: Bool) {
@@ -294,12 +295,22 @@ struct RecordedExchangeTests {
       ("h/s/Login(%20password%20=%20'S',%20a=1)", "h/s/Login(%20password%20=%20***,%20a=1)"),
       ("h/s/Login(a=1,%09token%20=%20@p%20)?%20@p%20='S'", "h/s/Login(a=1,%09token%20=%20***)?%20@p%20=***"),
       ("h/s/Login(token = @p)?@p='S'", "h/s/Login(token = ***)?@p=***"),
+      ("h/s/Login(u=@p)?@p=%7B%22id%22:1,%22password%22:%22S%22%7D&a=1", "h/s/Login(u=@p)?@p=***&a=1"),
+      ("h/s/Login(u=@p)?%40p%20=%20[%7B%22token%22%3A%22S%22%7D]#b", "h/s/Login(u=@p)?%40p%20=%20***"),
+      ("h/s/F(u=@p)?u=%7B%22pwd%22:%22S%5C%22S%22%7D&b", "h/s/F(u=@p)?u=***&b"),
+      ("h/s/F(u=@p)?@p=%7B%22password%22:%22%22,%22a%22:%22b%22%7D&a=[1]", nil),
       ("h/s/a?%20password%20=%20'S&S'&b=1", "h/s/a?%20password%20=%20***&b=1"), ("h/s/P( code = 'a' , key = 1)", nil),
     ])
   func functionArguments(_ url: String, _ expected: String?) {
     let exchange = RecordedExchange(url: url, status: 200, body: Array(#"{"n":"\#(url)"}"#.utf8))
     #expect(exchange.url == expected ?? url)
     #expect(String(decoding: exchange.body, as: UTF8.self) == #"{"n":"\#(expected ?? url)"}"#)
+  }
+
+  @Test("JSON with a secret is replaced as a whole if it is the value of an option, also if it is not encoded")
+  func optionsOfJSON() {
+    let exchange = RecordedExchange(url: #"https://h/F(u=@p)?@p={"a":{"password":"S S"}}&b=[{"a":1}]"#, status: 200)
+    #expect(exchange.url == #"https://h/F(u=@p)?@p=***&b=[{"a":1}]"#)
   }
 
   @Test(
