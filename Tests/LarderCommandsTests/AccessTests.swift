@@ -125,17 +125,37 @@ struct AccessTests {
   }
 
   @Test(
-    "The query options of --service are sent with relative URLs",
+    "The query options of --service are sent with relative URLs, unless the URL has them",
     arguments: [
       ("/a/svc/?sap-client=100", "Products", "/a/svc/Products?sap-client=100"),
       ("/a/svc?sap-client=100", "Products?$top=1", "/a/svc/Products?$top=1&sap-client=100"),
       ("/a/svc/$metadata?sap-client=100", "/a/svc/P", "/a/svc/P?sap-client=100"),
+      ("/a/svc?sap-client=100", "P?sap-client=200", "/a/svc/P?sap-client=200"),
       ("/a/svc?sap-client=100", "P?$filter=U eq 'http://x'", "/a/svc/P?$filter=U%20eq%20'http://x'&sap-client=100"),
     ])
   func serviceQuery(root: String, url: String, target: String) async throws {
     let server = try ScriptedServer { _ in .response(200, body: "[]") }
     defer { server.stop() }
     let outcome = await Rig().run("get", "--service", server.text(root), url)
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    #expect(server.requests.map(\.target) == [target])
+  }
+
+  @Test(
+    "The query options of --service are sent with absolute URLs below it, unless the URL has them",
+    arguments: [
+      ("/a/svc?sap-client=100", "/a/svc/P", "/a/svc/P?sap-client=100"),
+      ("/a/svc?sap-client=100", "/a/svc", "/a/svc?sap-client=100"),
+      ("/a/svc?sap-client=100", "/a/svc/P?$top=1", "/a/svc/P?$top=1&sap-client=100"),
+      ("/a/svc/?sap-client=100&b=2", "/a/svc/P?sap-client=200&c", "/a/svc/P?sap-client=200&c&b=2"),
+      ("/a/svc?sap-client=100", "/a/svc/P?sap-client&sap-client2=3", "/a/svc/P?sap-client&sap-client2=3"),
+      ("/a/svc?sap-client=100", "/a/svc/P?sap%2Dclient=200", "/a/svc/P?sap%2Dclient=200"),
+      ("/a/svc?sap-client=100", "/a/svc/P?", "/a/svc/P?sap-client=100"),
+    ])
+  func serviceQueryOfAbsolute(root: String, url: String, target: String) async throws {
+    let server = try ScriptedServer { _ in .response(200, body: "[]") }
+    defer { server.stop() }
+    let outcome = await Rig().run("get", "--service", server.text(root), server.text(url))
     #expect(outcome.status == .done, "\(outcome.diagnostics)")
     #expect(server.requests.map(\.target) == [target])
   }

@@ -1,3 +1,4 @@
+@_spi(Stores) internal import LarderHTTP
 internal import LarderService
 
 #if canImport(FoundationEssentials)
@@ -24,20 +25,21 @@ struct RequestTarget: Sendable, Hashable {
   /// Creates a target from a URL.
   ///
   /// - Parameters:
-  ///   - given: the URL; relative to `service` if that is given, whose query options are then added.
-  ///   - service: `--service`; the URL must be below it. Without it, the root is derived from the form of the URL.
+  ///   - given: the URL; it may be relative to `service`.
+  ///   - service: `--service`; the URL must be below it and gets its query options. Without it, the root is derived from the form of the URL.
   init(_ given: String, service: String? = nil, in arguments: ParsedArguments) throws(UsageError) {
     let reference = String(given.prefix { $0 != "#" })
     let givenRoot: String
     if let service {
       givenRoot = try Self.serviceRoot(service, in: arguments)
       rootText = String(givenRoot.prefix { $0 != "?" })
-      url =
+      let absolute =
         Self.isAbsolute(reference)
-        ? try Self.absolute(reference, arguments) : try Self.absolute(reference, below: givenRoot, arguments)
-      guard url.hasPrefix(rootText) || url + "/" == rootText else {
+        ? try Self.absolute(reference, arguments) : try Self.absolute(reference, below: rootText, arguments)
+      guard absolute.hasPrefix(rootText) || absolute + "/" == rootText else {
         throw arguments.usage("\(given) is not below --service \(service)")
       }
+      url = Self.adding(optionsOf: givenRoot, to: absolute)
     } else {
       url = try Self.absolute(reference, arguments)
       rootText = Self.root(of: url)
@@ -89,7 +91,7 @@ struct RequestTarget: Sendable, Hashable {
     }
   }
 
-  /// The URL of a relative reference, with the root's query options.
+  /// The URL of a relative reference.
   private static func absolute(
     _ reference: String, below root: String, _ arguments: ParsedArguments
   ) throws(UsageError) -> String {
@@ -98,6 +100,19 @@ struct RequestTarget: Sendable, Hashable {
     do throws(ODataServiceError) { return try ODataServiceRoot(url).resolve(reference).absoluteString } catch {
       throw arguments.usage("'\(reference)' is not a URL")
     }
+  }
+
+  /// A URL with those query options of the root that it does not have.
+  private static func adding(optionsOf root: String, to url: String) -> String {
+    func query(_ url: String) -> Substring { url.drop { $0 != "?" }.dropFirst() }
+    func name(_ option: Substring) -> String {
+      let name = String(option.prefix { $0 != "=" })
+      return PercentEncoding.decode(name) ?? name
+    }
+    let names = query(url).split(separator: "&").map(name)
+    let missing = query(root).split(separator: "&").filter { !names.contains(name($0)) }
+    guard !missing.isEmpty else { return url }
+    return url.prefix { $0 != "?" } + "?" + ([query(url)].filter { !$0.isEmpty } + missing).joined(separator: "&")
   }
 
   /// The URL, percent-encoded if necessary. Throws if it cannot be requested or contains secrets.
