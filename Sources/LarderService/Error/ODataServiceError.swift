@@ -93,7 +93,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   }
 
   /// What happened, in the words of the service too if it rejected the request, and what to do about it. Contains no
-  /// credentials, no query, and nothing else of a payload, so that it may be shown and logged.
+  /// credentials, no query, and nothing else of a payload, so that it may be shown and logged. The words of the service
+  /// may contain personal data.
   public var description: String {
     text(url.map(RedactedURL.withoutQuery))
   }
@@ -235,7 +236,7 @@ extension ODataServiceError: LarderError {
   }
 
   /// What happened, in the words of the service too if it rejected the request, and what to do about it. Contains no
-  /// credentials, no query, and nothing else of a payload.
+  /// credentials, no query, and nothing else of a payload. The words of the service may contain personal data.
   public var explanation: ErrorExplanation {
     let location = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
     let text = category.explanation
