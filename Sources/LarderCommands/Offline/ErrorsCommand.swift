@@ -66,8 +66,9 @@ enum ErrorsCommand {
 
   @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let repair = try repair(arguments)
-    return try await forEachRequest(arguments, context, json: "pending", outcome: "queued again for 'larder upload'") {
-      provider, id in
+    return try await forEachRequest(
+      arguments, context, json: "pending", outcome: "queued again for 'larder upload'", acceptsPendingConflicts: true
+    ) { provider, id in
       guard let id else { return try await provider.retryAll() }
       guard let repair else { return try await provider.retry(id) }
       return try await provider.retry(id, as: repair)
@@ -89,14 +90,16 @@ enum ErrorsCommand {
   @Sendable static func discard(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
-    try await forEachRequest(arguments, context, json: "discarded", outcome: "discarded") { provider, id in
+    try await forEachRequest(
+      arguments, context, json: "discarded", outcome: "discarded", acceptsPendingConflicts: false
+    ) { provider, id in
       if let id { try await provider.discard(id) } else { try await provider.discardAll() }
     }
   }
 
   private static func forEachRequest(
     _ arguments: ParsedArguments, _ context: CommandContext, json name: String, outcome: String,
-    _ work: (OfflineODataProvider, Int64?) async throws -> Int
+    acceptsPendingConflicts: Bool, _ work: (OfflineODataProvider, Int64?) async throws -> Int
   ) async throws -> CommandStatus {
     let given = arguments.values(OperandSyntax.requestIDs)
     guard given.isEmpty == arguments.has(.allRequests) else {
@@ -112,7 +115,7 @@ enum ErrorsCommand {
         // The work on an earlier change may have included this one.
         if count > 0, !isRejected { continue }
         // A pending change can be in conflict too, if a download noticed it.
-        let isDetectedConflict = name == "pending" ? try await conflict(id, access.provider) != nil : false
+        let isDetectedConflict = acceptsPendingConflicts ? try await conflict(id, access.provider) != nil : false
         if !isDetectedConflict { _ = try await ArchiveSets.error(id, access.provider) }
         count += try await work(access.provider, id)
       }
