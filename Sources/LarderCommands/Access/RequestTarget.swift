@@ -26,7 +26,8 @@ struct RequestTarget: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - given: the URL; it may be relative to `service`.
-  ///   - service: `--service`; the URL must be below it and gets its query options. Without it, the root is derived from the form of the URL.
+  ///   - service: `--service`; the URL must be below it and gets its query options. Without it,
+  ///     the root is derived from the form of the URL.
   init(_ given: String, service: String? = nil, in arguments: ParsedArguments) throws(UsageError) {
     let reference = String(given.prefix { $0 != "#" })
     let givenRoot: String

@@ -7,7 +7,7 @@
 /// path `(` or `,`, as they are or as an escape of JSON, HTML or a URL, or begins the content, as in a form. Its value
 /// ends at white space, `"`, `<`, `>` or `&`; before the query also at `;`, and, if the text does not begin with a name
 /// and `=` as a connection string does, at `/`, `?` or `#`; and at `'` if one has begun the text. If the value begins
-/// with a literal of OData in `'`, it ends after the literal. An option whose value is JSON with secrets, as that of the
+/// with a literal of OData in `'`, it ends after the literal. An option whose value is JSON with secrets, as the
 /// alias in `Login(user=@p)?@p={…}` can be, has a secret value.
 ///
 /// Text between white space is a URL, in which options are replaced, if a slash or a quotation mark precedes the
