@@ -56,7 +56,7 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   public var errorCode: Int { content.code }
 
   /// What happened, where, why, and the remedy. It contains no credentials, and only the service's error message from a
-  /// response.
+  /// response. The words of the service may contain personal data.
   public var errorMessage: String { content.message }
 
   /// The name of the error number; nil for a number that this version does not know.
