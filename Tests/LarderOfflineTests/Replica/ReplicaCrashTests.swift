@@ -15,13 +15,22 @@ struct ReplicaCrashTests {
     let isOver = Atomic(false)
   }
 
-  /// The state that a killed process leaves: the file and its log as they are.
+  /// The state that a killed process leaves: the file and its log as they were at one time. Both are read again until
+  /// neither has been written over meanwhile: else the file could be older than the move of the log into it, and the log
+  /// newer.
   private static func copy(_ rig: ReplicaRig, to folder: TemporaryFolder, _ number: Int) throws -> String {
     let path = folder.file("\(number).db")
-    for suffix in ["", "-wal"] {
-      let bytes = (try? Data(contentsOf: URL(fileURLWithPath: rig.folder.file("store.db") + suffix))) ?? Data()
-      try bytes.write(to: URL(fileURLWithPath: path + suffix))
+    func bytes(_ suffix: String) -> Data {
+      (try? Data(contentsOf: URL(fileURLWithPath: rig.folder.file("store.db") + suffix))) ?? Data()
     }
+    var (file, log) = (bytes(""), bytes("-wal"))
+    while true {
+      let (laterFile, laterLog) = (bytes(""), bytes("-wal"))
+      if laterFile == file, laterLog.starts(with: log) { break }
+      (file, log) = (laterFile, laterLog)
+    }
+    try file.write(to: URL(fileURLWithPath: path))
+    try log.write(to: URL(fileURLWithPath: path + "-wal"))
     return path
   }
 
