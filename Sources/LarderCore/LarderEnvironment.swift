@@ -14,8 +14,9 @@
 
 /// The clocks, the random numbers and the tasks that stores use.
 ///
-/// Stores take the time, random numbers and new tasks from here only. A test that brings its own values controls the clock,
-/// never waits, and repeats a run from its seed. An application needs ``system`` alone, which is the default everywhere.
+/// Stores take the time, random numbers and new tasks from here only. A test that passes its own values controls the
+/// clock, never waits, and repeats a run from its seed. An application needs ``system`` alone, which is the default
+/// everywhere.
 ///
 /// Keys and nonces of encrypted files are not drawn from ``random``: they always come from the system.
 public struct LarderEnvironment: Sendable {

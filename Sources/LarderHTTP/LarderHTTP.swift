@@ -1,30 +1,31 @@
-// HTTP as values: what every room of Larder says to a server and hears from it.
+// HTTP messages as values, and the protocol of transports.
 //
-// The way of one exchange:
-// 1. a caller makes an `HTTPRequest` (method, URL, `HTTPFields`, `HTTPBody`);
-// 2. an `HTTPTransport` sends it and answers, as soon as the head is there, with an `HTTPResponse`;
-// 3. the caller reads its `HTTPBodyStream`, chunk by chunk, as fast as it likes: the transport waits;
-// 4. the transport follows redirects by the rules of `HTTPRedirection`, the same for all of them;
-// 5. what goes wrong on the way is an `HTTPTransportError`; a status such as 404 is an answer, not an error.
+// How a request is sent:
+// 1. A caller creates an `HTTPRequest` (method, URL, `HTTPFields`, `HTTPBody`).
+// 2. An `HTTPTransport` sends it, and returns an `HTTPResponse` when the head of the response has arrived.
+// 3. The caller reads the content from `HTTPBodyStream`, chunk by chunk. The transport waits for slow readers.
+// 4. The transport follows redirects by the rules of `HTTPRedirection`, which all transports share.
+// 5. A failure is an `HTTPTransportError`. A response with a status such as 404 is not a failure.
 //
-// No I/O happens here. The two transports are targets of their own (`CurlTransport`, `URLSessionTransport`).
+// No I/O happens here. The two transports are in targets of their own (`CurlTransport`, `URLSessionTransport`).
 
-/// Carries requests to servers: the network, as the rest of Larder sees it.
+/// Sends requests to servers.
 ///
-/// Implementations: `CurlTransport`, `URLSessionTransport`; in tests whatever answers.
+/// `CurlTransport` and `URLSessionTransport` conform to this protocol. Tests can use a transport of their own.
 public protocol HTTPTransport: Sendable {
-  /// Sends a request and returns when the head of the answer has arrived.
+  /// Sends a request and returns when the head of the response has arrived.
   ///
-  /// Every status is an answer. The content has not been read yet: the caller pulls it from the response's body or
-  /// cancels it. Cancelling the calling task ends the transfer at once and throws ``HTTPTransportError/cancelled``.
+  /// A response with an error status is returned, not thrown. Its content has not been read yet: the caller reads it
+  /// from the response's body, or cancels the body. Cancelling the calling task ends the transfer immediately and
+  /// throws ``HTTPTransportError/cancelled``.
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
-  /// Who the connection says the caller is, such as the client certificate as text; empty where it says nobody.
+  /// The client's identity on the connection, such as the client certificate as text; empty if it has none.
   ///
-  /// Caches keep the answers of different callers apart by it: digest it before it is written anywhere.
+  /// Caches use it to separate the responses of different clients. Store a digest of it, never the text itself.
   var identity: String { get }
 }
 
 extension HTTPTransport {
-  /// Nobody.
+  /// Empty: the connection does not identify the client.
   public var identity: String { "" }
 }

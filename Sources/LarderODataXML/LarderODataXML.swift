@@ -5,9 +5,9 @@
 // 2. CSDL/  turns the events of a `$metadata` document into an `EdmModel`: ``CSDLReader``, one grammar file for each
 //    family of elements.
 // 3. Atom/  turns the events of feeds, entries, values, errors and service documents into the payload values of
-//    `OData`.
+//    `LarderOData`.
 //
-// CSDL JSON needs no XML and is read in `OData`; the entry point below accepts both.
+// CSDL JSON needs no XML and is read in `LarderOData`; the entry point below accepts both.
 
 public import LarderOData
 

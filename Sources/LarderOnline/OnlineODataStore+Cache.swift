@@ -56,7 +56,7 @@ extension OnlineODataStore {
     let cache: TechnicalCache
     do throws(StorageError) {
       let place = try options.place(root)
-      // The options decide, not the file: a cache that was cleared is created anew with its key, or not at all.
+      // The options decide, not the file: a cache that was cleared is created again with its key, or not at all.
       switch (options.givenKey.key, key) {
       case (nil, nil): break
       case (let storedKey?, let key?): if storedKey != key { throw .wrongKey(place.file) }

@@ -3,7 +3,7 @@ internal import LarderOData
 
 /// The content of a change from the command line: JSON, `@FILE`, or `-` for standard input.
 struct ChangeJSON {
-  /// The size limit: nobody writes more JSON for a command line.
+  /// The size limit: more JSON is not useful on a command line.
   private static let limit = 64 << 20
 
   /// The JSON's bytes.

@@ -68,7 +68,7 @@ package enum InputFile {
     return stat(path, &status) == 0 ? Int(clamping: status.st_size) : 0
   }
 
-  /// What tells a file from all others, whatever the path that leads to it.
+  /// Identifies a file, by whichever path it is opened.
   struct Identity: Hashable {
     private let (device, file): (UInt64, UInt64)
 

@@ -6,8 +6,8 @@ extension CommandSyntax {
     "fetch", summary: "read a resource of any kind through an HTTP cache",
     discussion: [
       "Content goes to standard output, to a pipe byte for byte, and is cached in DIR if the server or --ttl allows "
-        + "it. While it is fresh, the next call prints it without a request; then the server is asked whether it has "
-        + "changed. Redirects are followed, and cached by their own rules. The default DIR is "
+        + "it. While it is fresh, the next call prints it without a request; after that, the server must confirm it. "
+        + "Redirects are followed, and cached by their own rules. The default DIR is "
         + "$XDG_CACHE_HOME/larder/content or ~/.cache/larder/content.",
       "--ttl and --soft-ttl are measured from the creation or last confirmation of the content, and override all of "
         + "the server's directives except no-store. Between the two (or within the server's stale-while-revalidate) "

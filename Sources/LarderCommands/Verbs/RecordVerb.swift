@@ -31,7 +31,7 @@ extension CommandSyntax {
     let urls = [try arguments.required(OperandSyntax.recordedURL)] + arguments.values(OperandSyntax.furtherURLs)
     let targets = try urls.map { try RequestTarget($0, service: arguments[.service], in: arguments) }
     let file = arguments[.recording].map { context.path($0) }
-    // A folder, or a file that is no recording, is refused before any request.
+    // A folder, or a file that is not a recording, is rejected before any request.
     if let file, InputFile.isDirectory(file) {
       throw FileError(action: "written", path: file, reason: "it is a folder")
     }

@@ -2,7 +2,7 @@ import LarderHTTP
 
 // Hidden successes. A storable 404, 410 or redirect is stored beside the success that it hides, under a key derived
 // from the success's key. The success's own metadata marks it as hidden. A lookup finds the success first, so that a
-// hit of a success that is not hidden costs nothing more. Either record may be lost: then the server is asked.
+// hit of a success that is not hidden costs nothing more. If either record is lost, the request is sent to the server.
 extension HTTPCache {
   /// Removes a record, and the response that hides it.
   func forget(_ key: String) async throws(CacheError) {
@@ -26,7 +26,8 @@ extension HTTPCache {
 
   /// Stores a response beside a success, or beside an index, that it hides. Returns nil if it changes nothing.
   ///
-  /// The success is marked first: if only that is done, the server is asked, and no caller gets the success as current.
+  /// The success is marked first: if only that is done, requests are sent to the server, and no caller gets the success
+  /// as current.
   func hide(
     _ success: CacheEntry, _ key: String, behind metadata: CacheMetadata, _ writer: any CacheWriter
   ) async throws(CacheError) -> CacheEntry? {

@@ -5,8 +5,8 @@ import LarderStorage
 ///
 /// ```swift
 /// let engine = HTTPCache(cache: MemoryCache(), transport: CurlTransport())
-/// let answer = try await engine.response(to: HTTPRequest(url: url))
-/// for try await chunk in answer.response.body { … }
+/// let cached = try await engine.response(to: HTTPRequest(url: url))
+/// for try await chunk in cached.response.body { … }
 /// ```
 ///
 /// Redirects are stored like other responses. They are not followed here.

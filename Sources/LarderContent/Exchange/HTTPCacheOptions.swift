@@ -20,8 +20,8 @@ public struct HTTPCacheOptions: Sendable {
   /// How many bytes a response that cannot be spooled may be ahead of its slowest reader.
   public var readAheadByteLimit = 1 << 18
   /// Stored content of at most this many bytes is read and checked completely before its response is returned. If it is
-  /// damaged, the server is asked instead, as if nothing were stored. Content up to 1 MiB stays in memory until it is
-  /// read; longer content is read twice.
+  /// damaged, the request is sent to the server, as if nothing were stored. Content up to 1 MiB stays in memory until
+  /// it is read; longer content is read twice.
   ///
   /// Longer content than this option allows is checked piece by piece, each piece before any of its bytes is delivered.
   /// If a piece other than the first is damaged, the response is interrupted.

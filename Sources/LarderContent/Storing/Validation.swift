@@ -1,6 +1,6 @@
 package import LarderHTTP
 
-/// Validation: how the server is asked, and what its 304 confirms (RFC 9111 §4.3).
+/// Validation: the conditions of the request, and which stored response a 304 confirms (RFC 9111 §4.3).
 package enum Validation {
   /// The request's fields with the cache's own preconditions (§4.3.1): `If-None-Match` with the entity tags of the
   /// stored responses, and `If-Modified-Since` with the `Last-Modified` of the one that matches the request. For a

@@ -189,8 +189,8 @@ extension Planner {
     return plan
   }
 
-  /// What tells the types of parameters apart in Swift, whether they are generated or not: two primitive types can have
-  /// one Swift type, and a type definition is an alias.
+  /// What distinguishes the types of parameters in Swift, whether they are generated or not: two primitive types can
+  /// have one Swift type, and a type definition is an alias.
   private func signatureType(_ parameter: EdmParameter) -> String {
     var text: String
     switch parameter.type.item {

@@ -126,7 +126,7 @@ extension Planner {
   }
 
   /// Whether a new entity of a type, or of one that derives from it, can be without a value of a property that `type`
-  /// declares. All of them have the same answer, because a value of a derived type is also one of its base types.
+  /// declares. The result is the same for all of them, because a value of a derived type is also one of its base types.
   private func isAbsentBeforeUpload(_ property: EdmProperty, of type: String) -> Bool {
     guard property.defaultValue == nil else { return false }
     return (descendants[type] ?? []).compactMap { model.structure($0) }.contains { structure in

@@ -10,7 +10,7 @@ struct ObjectUsage: Sendable {
   private(set) var bytes: Int64
   var next: Int64
 
-  /// Adds to the numbers. Only damage brings them to the end of their range, and it must not end the process.
+  /// Adds to the numbers. They reach the end of their range only in a damaged file, which must not end the process.
   mutating func add(_ objects: Int64, _ bytes: Int64) {
     self.objects &+= objects
     self.bytes &+= bytes

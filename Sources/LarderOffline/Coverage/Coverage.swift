@@ -11,20 +11,20 @@ struct Coverage: Sendable {
 
   /// What is known about one table.
   struct Table: Sendable {
-    /// The downloaded queries that bring rows of the table.
+    /// The downloaded queries that return rows of the table.
     var queries: [Query] = []
-    /// The name of a query that will bring rows of the table and was never downloaded.
+    /// The name of a query that will return rows of the table and was never downloaded.
     var awaitedQuery: String?
-    /// The bits of all queries that have brought rows.
+    /// The bits of all queries that have returned rows.
     var bits: Int64 = 0
     /// By the number of a navigation property, the rows whose contained entities have a defining query of their own.
     var contained: [Int: [Rows]] = [:]
   }
 
-  /// What a query brings of one table.
+  /// What a query returns of one table.
   struct Query: Sendable {
     let name: String
-    /// The query's bit in the rows; nil if it has not brought any.
+    /// The query's bit in the rows; nil if it has not returned any.
     let bit: Int64?
     /// How the query reaches the table: with its own rows, and with each `$expand` that leads to the table.
     var routes: [Route]
@@ -50,10 +50,10 @@ struct Coverage: Sendable {
   /// The rows that have a property or a link, if not all rows have it. Entities that were created in the store have it
   /// too.
   struct Partial: Sendable {
-    /// The bits of the queries that bring it with each row.
+    /// The bits of the queries that return it with each row.
     var bits: Int64 = 0
     var rows: [Rows] = []
-    /// The names of the queries that bring rows without it.
+    /// The names of the queries that return rows without it.
     var queriesWithout: [String] = []
     /// The rows at the other end of the link that have it. If these are all rows there, the link is known from that
     /// end.

@@ -15,8 +15,8 @@ extension Coverage {
 }
 
 extension Coverage {
-  /// The columns that a defining query's `$select` brings, by table. A table of which the query brings all columns has
-  /// no entry.
+  /// The columns that a defining query's `$select` returns, by table. A table of which the query returns all columns
+  /// has no entry.
   static func selected(by bound: BoundDefiningQuery, plan: ReplicaPlan) -> [Int: Set<Int>] {
     var builder = CoverageBuilder(plan)
     builder.add(KnownQuery(name: "", url: "", isDownloaded: true, bits: [:]), bound)
@@ -90,7 +90,7 @@ private struct CoverageBuilder {
 
   // MARK: $expand
 
-  /// Returns the navigation properties whose links an item brings. Adds the expanded entities to their tables.
+  /// Returns the navigation properties whose links an item returns. Adds the expanded entities to their tables.
   private mutating func follow(_ item: ODataBoundExpandItem, from table: EntityTable) -> Set<Int> {
     guard item.content == .entities || item.content == .references else { return [] }
     var path: [String] = []
@@ -118,7 +118,7 @@ private struct CoverageBuilder {
     return Set(numbers)
   }
 
-  /// Adds the entities that an item brings. With `$levels`, the item is followed again from these entities.
+  /// Adds the entities that an item returns. With `$levels`, the item is followed again from these entities.
   private mutating func descend(_ item: ODataBoundExpandItem, to table: EntityTable) {
     var options = item.options ?? ODataBoundOptions()
     if let levels = options.levels {

@@ -27,9 +27,9 @@ enum ReadOutcome: Sendable, Hashable {
     case createdLocally
     /// A property that the `$select` of the defining queries leaves out.
     case leftOut
-    /// A link that no `$expand` has brought and that no referential constraint defines.
+    /// A link that no `$expand` has returned and that no referential constraint defines.
     case linkNotDownloaded
-    /// An entity set or singleton of which no defining query brings rows.
+    /// An entity set or singleton of which no defining query returns rows.
     case notCovered
     /// Rows of a defining query whose first download has not finished.
     case awaited

@@ -7,7 +7,7 @@ struct ReplicaMigration: Sendable, Hashable {
   var changed: [String] = []
   /// Tables that are no longer in the model.
   var removed: [String] = []
-  /// Defining queries whose next download reads everything, because a delta does not bring what their rows lack.
+  /// Defining queries whose next download reads everything, because a delta does not return what their rows lack.
   var queries: [String] = []
 
   /// Changes the tables to follow another plan. Unfinished downloads are removed, because their rows have the old
@@ -112,7 +112,7 @@ private struct TableMigration {
   let table: EntityTable
   let plan: ReplicaPlan
   private(set) var isChanged = false
-  /// Whether rows lack something that only a whole read brings.
+  /// Whether rows lack something that only a whole read returns.
   private(set) var isStale = false
 
   init(_ entry: ReplicaRegistry.Entry, _ table: EntityTable, _ plan: ReplicaPlan) {

@@ -104,7 +104,8 @@ final class OpenStore: Sendable {
     if replica.isReadOnly { throw OfflineODataError(.storeReadOnly, replica.database.path) }
   }
 
-  /// Throws `fileMoved` if the file is no longer at its path: data written to a file that nobody can open is lost.
+  /// Throws `fileMoved` if the file is no longer at its path: data written to a file that can no longer be opened is
+  /// lost.
   func checkInPlace() throws(OfflineODataError) {
     guard replica.database.isInPlace else { throw OfflineODataError(.fileMoved, replica.database.path) }
   }

@@ -37,7 +37,7 @@ final class EventPublisher: Sendable {
     set { _ = state.withLock { exchange(&$0.listener, with: newValue.map(WeakListener.init)) } }
   }
 
-  /// A stream of the events from now on. If nobody reads it, the oldest events are dropped.
+  /// A stream of the events from now on. If it is not read, the oldest events are dropped.
   func stream() -> AsyncStream<OfflineODataEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: OfflineODataEvent.self, bufferingPolicy: .bufferingNewest(1000))

@@ -105,7 +105,7 @@ struct DownloadMarks: Sendable {
   // MARK: Staging
 
   /// Returns a number for marks that a whole read will write and that are not valid yet. Marks of an earlier attempt of
-  /// the query are given up.
+  /// the query are discarded.
   static func stage(for query: Int64, _ connection: Connection) throws(StorageError) -> Int64 {
     try connection.run(
       "UPDATE larder_marked SET download = 0 WHERE download IS NULL AND query = ?1", .integer(query))

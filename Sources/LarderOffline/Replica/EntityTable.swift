@@ -103,7 +103,7 @@ enum SystemColumn: String, CaseIterable, Sendable {
   case type = "@type"
   /// INTEGER: the `@id` of the containing entity; NULL if the entity is not contained.
   case parent = "@parent"
-  /// INTEGER: one bit for each defining query that brought the row. Each query has a bit number for each table.
+  /// INTEGER: one bit for each defining query that returned the row. Each query has a bit number for each table.
   case queries = "@queries"
   /// INTEGER: 1 created in the store and not downloaded yet, 2 changes are queued, 4 in the error archive.
   case state = "@state"

@@ -148,7 +148,7 @@ struct TableGeneration: Sendable {
     return (id, true)
   }
 
-  /// Takes the columns that another query has brought of the entity and this one omits.
+  /// Takes the columns that another query has returned of the entity and this one omits.
   private func keepAbsent(
     _ cells: inout RowBatch, row: Int, id: Int64, connection: Connection
   ) throws(StorageError) {

@@ -102,7 +102,7 @@ extension GenerationRead {
     var links: [Links] = []
   }
 
-  /// Creates an empty next generation of tables that the query brought rows of before: they may be empty now.
+  /// Creates an empty next generation of tables that the query returned rows of before: they may be empty now.
   private func begin() async throws(StorageError) -> Work {
     try await queue.write { [self] (writer, connection) throws(StorageError) in
       let names = try connection.rows("SELECT name FROM larder_membership WHERE query = ?1", .integer(query)) {
@@ -135,7 +135,7 @@ extension GenerationRead {
     }
   }
 
-  /// Copies rows that other queries bring, in slices.
+  /// Copies rows that other queries return, in slices.
   private func copyRows(_ work: Work.Table) async throws(StorageError) {
     let table = plan.tables[work.number]
     let names = (SystemColumn.allCases.filter { $0 != .queries }.map(\.rawValue) + table.columns.map(\.name))
@@ -214,7 +214,7 @@ extension GenerationRead {
       """
   }
 
-  /// Which rows of a table the read has brought or changed.
+  /// Which rows of a table the read has returned or changed.
   fileprivate enum Upserted: Sendable {
     /// All rows of the table, because it had none of the service before.
     case all
@@ -222,7 +222,7 @@ extension GenerationRead {
     case marked
   }
 
-  /// Marks, in slices, the rows of a table that the read has brought or changed. Rows with pending changes are not
+  /// Marks, in slices, the rows of a table that the read has returned or changed. Rows with pending changes are not
   /// marked here; they are compared with their bases when these change.
   ///
   /// - Parameter compared: receives the number of the read's marks, and the rows with pending changes.

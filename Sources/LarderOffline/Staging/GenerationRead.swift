@@ -49,7 +49,7 @@ final class GenerationRead: Sendable {
 
   /// Starts again: discards what is staged for the query.
   ///
-  /// A later page throws `inUse` if it brings rows of a table that the whole read of another query fills.
+  /// A later page throws `inUse` if it returns rows of a table that the whole read of another query fills.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> GenerationRead {

@@ -22,7 +22,7 @@ struct QueryPlaces: Sendable {
   private(set) var isComplete = true
   /// Whether the service has sent links that referential constraints contradict. Columns do not contain such links.
   var isContradicted = false
-  /// The columns that the query's `$select` brings, by table. A table of which the query brings all columns has no
+  /// The columns that the query's `$select` returns, by table. A table of which the query returns all columns has no
   /// entry.
   let selected: [Int: Set<Int>]
 
@@ -103,7 +103,7 @@ struct QueryPlaces: Sendable {
     }
   }
 
-  /// The places of a query that may also bring rows of other tables than those that it names.
+  /// The places of a query that may also return rows of other tables than those that it names.
   func bringing(_ others: Set<Int>) -> QueryPlaces {
     var places = self
     if !others.isSubset(of: tables) { places.isComplete = false }

@@ -63,7 +63,7 @@ struct DownloadRun: Sendable {
         run.staging = resumed?.0
         try await readAll(&run, resumed?.1)
       }
-      // The download may have brought no rows.
+      // The download may have returned no rows.
       if run.failure == nil { try await marks.begin(store.replica) }
       if query.streams, run.failure == nil { try await streams(&run) }
     } catch {

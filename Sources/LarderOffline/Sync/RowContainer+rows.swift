@@ -14,7 +14,7 @@ extension OpenStore {
   /// Where the rows of a query with a containing entity belong: below the current row of that entity. Nil for rows of a
   /// set.
   ///
-  /// Throws `notFound` if no defining query has brought the entity.
+  /// Throws `notFound` if no defining query has returned the entity.
   func place(of container: RowContainer?) async throws(OfflineODataError) -> GenerationRead.Container? {
     guard let container else { return nil }
     let row = try await read { snapshot in try container.row(LocalRows(snapshot)) }

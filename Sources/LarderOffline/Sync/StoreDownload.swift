@@ -102,7 +102,7 @@ struct StoreDownload: Sendable {
     let row: DefiningQueryRow
     let bound: BoundDefiningQuery
 
-    /// Whether both queries bring rows of the same table.
+    /// Whether both queries return rows of the same table.
     func collides(with other: PendingQuery) -> Bool {
       guard let ownTables = bound.writtenTables, let otherTables = other.bound.writtenTables else { return true }
       return !ownTables.isDisjoint(with: otherTables)

@@ -78,7 +78,7 @@ struct StreamDownload: Sendable {
     }
   }
 
-  /// The identities of the rows that a query has brought.
+  /// The identities of the rows that a query has returned.
   private static func rows(
     of query: Int64, _ table: EntityTable, _ snapshot: ReplicaSnapshot
   ) throws(StorageError) -> Set<Int64> {

@@ -91,7 +91,7 @@ extension ServerExchange {
     case .none: break
     case .bytes(let bytes): if !bytes.isEmpty { length = bytes.count }
     case .stream(let stream):
-      // If a response came without its content, only the field has the length.
+      // If a response has no content, only the field has the length.
       length = length ?? stream.length.flatMap { $0 > 0 ? $0 : nil }
       stream.cancel()
     }

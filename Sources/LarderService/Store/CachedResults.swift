@@ -1,6 +1,6 @@
 import LarderOData
 
-/// The results of a request that a cache answers first: whole, or not at all.
+/// The results of a read: first from the cache if it has all pages, then from the service.
 struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
   typealias Element = Value?
   typealias Failure = any Error
@@ -14,7 +14,7 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let results: CachedResults
     private var run: RunningRead?
     private var last: JSONNode?
-    /// Why the cached result cannot be decoded, until the service has answered.
+    /// Why the cached result cannot be decoded, until the service has responded.
     private var cacheError: (any Error)?
     private var isEnded = false
 
@@ -82,7 +82,7 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// A read that is cancelled when nobody waits for it any more.
+/// A read that is cancelled when its result is no longer needed.
 private final class RunningRead {
   let execution: ODataRequestExecution
   var events: AsyncStream<ODataRequestEvent>.Iterator

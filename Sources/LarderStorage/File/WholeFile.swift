@@ -59,7 +59,7 @@ package struct WholeFile: ~Copyable {
   }
 
   /// Gives a new file the owner and the permissions of the one that it replaces. If the group cannot be set, the new
-  /// file's group gets no more rights than everybody.
+  /// file's group gets only the rights of all users.
   private static func copyAttributes(_ former: stat, to file: Int32, isPrivate: Bool) {
     var status = stat()
     guard unsafe fstat(file, &status) == 0 else { return }

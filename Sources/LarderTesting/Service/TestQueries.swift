@@ -33,7 +33,8 @@ final class TestQueries: Sendable {
     places = rows.model.places
   }
 
-  /// Closes the store in a task of its own, because nobody waits: a released store has its files open until it is closed.
+  /// Closes the store in a task of its own, because a deinitializer cannot wait: a released store has its files open
+  /// until it is closed.
   deinit {
     LarderEnvironment.system.task { [store, folder] in
       try? await store.close()

@@ -163,11 +163,11 @@ extension TestResponder {
       reply = try await queries.read(former.path, accept: request.fields[.accept], rows)
     } catch {
       guard error.status == 404 else { throw error }
-      throw ServiceFault(410, "'\(former.resource)' does not exist any more, so its changes cannot be told.")
+      throw ServiceFault(410, "'\(former.resource)' does not exist any more, so its changes cannot be reported.")
     }
     guard case .path(let path) = bound.resource, let node = try? JSONNode(reply.body),
       let entities = node["value"]?.items, let result = result(entities, path, rows)
-    else { throw ServiceFault(410, "The changes of this query cannot be told.") }
+    else { throw ServiceFault(410, "The changes of this query cannot be reported.") }
     let resource = former.path.prefix { $0 != "?" }
     let context = (node["@odata.context"] ?? node["@context"])?.string ?? "\(root)$metadata#\(resource)"
     let (old, new) = (former.result.entities, result.entities)

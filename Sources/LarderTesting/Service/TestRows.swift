@@ -18,7 +18,7 @@ struct Row: Sendable {
   var etag: String { "W/\"\(version)\"" }
 }
 
-/// The data of the service as a value: a failed change set goes back to the former one.
+/// The data of the service as a value: after a failed change set, the former value is used again.
 struct TestRows: Sendable {
   let model: TestModel
   private(set) var rows: [String: Row] = [:]

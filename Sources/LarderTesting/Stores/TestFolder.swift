@@ -10,7 +10,7 @@ import LarderHTTP
 /// A new, empty folder below the system's temporary folder. It is removed with its content when this value is released.
 ///
 /// SQLite needs files, so the stores of tests have a folder too. The functions of this module that make stores tie the
-/// folder to the store: close the store at the end of the test, and the folder goes with it. A process that ends early
+/// folder to the store: close the store at the end of the test, and the folder is removed. A process that ends early
 /// leaves folders behind, for the system to remove.
 public final class TestFolder: Sendable {
   /// The path of the folder.

@@ -83,7 +83,7 @@ public final class ScriptedTransport: HTTPTransport {
   /// Sets the response to all requests that fit a pattern. A later route replaces an earlier one.
   ///
   /// - Parameters:
-  ///   - pattern: a method and a path relative to the root, such as `GET Orders` or `PATCH Orders(*)`. `*` stands for any
+  ///   - pattern: a method and a path relative to the root, such as `GET Orders` or `PATCH Orders(*)`. `*` matches any
   ///     text, also as the method. A pattern without `?` fits every query.
   ///   - reply: the response.
   public func route(_ pattern: String, _ reply: TestReply) { route(pattern) { _ in reply } }

@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 // Keyless rows: rows that were created together with another and that no response of the service contained. The service
-// has assigned them keys that only a download can tell. Until then they stay as they were created, and none of their
+// has assigned them keys that only a download contains. Until then they stay as they were created, and none of their
 // changes is sent.
 extension LocalRows {
   /// Records that the service has a row under an unknown key, unless a download has stored the row.

@@ -91,7 +91,7 @@ extension EntityCells {
 
   private static let marks = [gone, keyless, links, old]
 
-  /// Whether the store keeps the base although no change is pending, for what only the base tells.
+  /// Whether the store keeps the base although no change is pending, because it has marks that are stored only there.
   var isKept: Bool { !isGone && (isKeyless || linkETag != nil || isETagOld) }
 
   /// A base without what only bases contain.

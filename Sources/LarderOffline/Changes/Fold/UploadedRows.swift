@@ -81,8 +81,8 @@ struct UploadedRows {
   }
 
   /// Removes created entities that no query has returned. Those with pending changes are examined after a later
-  /// download, except keyless ones: their changes wait for a key that no download tells, so the next upload puts them
-  /// into the error archive.
+  /// download, except keyless ones: their changes wait for a key that no download contains, so the next upload puts
+  /// them into the error archive.
   ///
   /// - Parameter rows: the rows that were created or moved before a successful download of all queries.
   static func settle(_ rows: [RowReference], _ local: inout LocalRows) throws(StorageError) {

@@ -79,7 +79,7 @@ extension Replica {
     }
   }
 
-  /// The numbers of the tables that a query has brought rows of.
+  /// The numbers of the tables that a query has returned rows of.
   func tables(of query: Int64) async throws(StorageError) -> Set<Int> {
     try await read { (snapshot) throws(StorageError) in
       let names = try snapshot.connection.rows("SELECT name FROM larder_membership WHERE query = ?1", .integer(query)) {
@@ -89,7 +89,7 @@ extension Replica {
     }
   }
 
-  /// The number of rows of a table that a query has brought; 0 if it never brought any.
+  /// The number of rows of a table that a query has returned; 0 if it never returned any.
   func rowCount(of query: Int64, in table: Int) async throws(StorageError) -> Int64 {
     try await read { (snapshot) throws(StorageError) in
       guard let bit = try snapshot.connection.bit(of: query, in: snapshot.plan.tables[table].name) else { return 0 }
@@ -100,7 +100,7 @@ extension Replica {
     }
   }
 
-  /// Removes a defining query, its unfinished download, and the rows that no other query brings.
+  /// Removes a defining query, its unfinished download, and the rows that no other query returns.
   func removeQuery(_ name: String) async throws(StorageError) {
     guard let query = try await query(name) else { return }
     try await write { (snapshot) throws(StorageError) in
@@ -181,7 +181,7 @@ extension Connection {
     }
   }
 
-  /// The largest number of queries that can bring rows of one table: a row has one bit for each.
+  /// The largest number of queries that can return rows of one table: a row has one bit for each.
   static let maximumQueries = 62
 
   /// Returns the bit of a query in a table, and assigns one if it has none. Throws `notSupported` if all are taken.
@@ -210,7 +210,7 @@ extension Connection {
 extension Connection {
   private static func formerQuery(_ query: Int64) -> String { "former query \(query)" }
 
-  /// Stores the text of a query that has brought rows, before the text is changed.
+  /// Stores the text of a query that has returned rows, before the text is changed.
   func keepFormerQuery(of name: String, before url: String) throws(StorageError) {
     let sql = "SELECT id, url FROM larder_query WHERE name = ?1 AND url <> ?2 AND downloaded IS NOT NULL"
     let former = try first(sql, .text(name), .text(url)) { (row) throws(StorageError) in

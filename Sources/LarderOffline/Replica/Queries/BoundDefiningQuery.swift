@@ -6,7 +6,7 @@ struct BoundDefiningQuery: Sendable {
   let traits: QueryTraits
   /// The table of the query's own rows.
   let table: EntityTable
-  /// All tables that the query brings rows of; nil if the model does not say.
+  /// All tables that the query returns rows of; nil if the model does not say.
   let tables: Set<Int>?
   /// The entity that contains the rows, if there is one.
   let container: RowContainer?
@@ -22,8 +22,8 @@ struct BoundDefiningQuery: Sendable {
 
   /// Binds the text of a defining query.
   ///
-  /// Throws `invalidInput` for a query that brings no entities, has options that turn rows into something else, or does
-  /// not fit the model.
+  /// Throws `invalidInput` for a query that returns no entities, has options that turn rows into something else, or
+  /// does not fit the model.
   init(
     _ text: String, plan: ReplicaPlan, binder: ODataBinder, pageSize: Int?, tracksChanges: Bool
   ) throws(OfflineODataError) {
@@ -82,7 +82,7 @@ struct BoundDefiningQuery: Sendable {
   /// The tables that the download writes; nil if the model does not say.
   var writtenTables: Set<Int>? { container.map { container in tables?.union([container.table]) } ?? tables }
 
-  /// Throws `notSupported` if the query brings streams of entities that belong to no set or singleton.
+  /// Throws `notSupported` if the query returns streams of entities that belong to no set or singleton.
   func checkStreams(_ plan: ReplicaPlan) throws(OfflineODataError) {
     for table in (tables ?? [table.number]).sorted().map({ plan.tables[$0] })
     where table.hasStreams && !table.hasReachableStreams {

@@ -38,7 +38,7 @@ struct PageRows {
   /// Whether the members of navigation properties are recorded. This is needed for changes, whose rows depend on the
   /// rows that hold them.
   private let notesMembers: Bool
-  /// The columns that the query's `$select` brings, by table. A table of which the query brings all columns has no
+  /// The columns that the query's `$select` returns, by table. A table of which the query returns all columns has no
   /// entry.
   let selected: [Int: Set<Int>]
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
@@ -56,7 +56,7 @@ struct PageRows {
   ///   - parent: for an inline collection that continues in this payload: the navigation property, and the entity that
   ///     has it.
   ///   - notesMembers: whether the members of navigation properties are recorded, for changes.
-  ///   - selected: the columns that the query's `$select` brings, by table.
+  ///   - selected: the columns that the query's `$select` returns, by table.
   init(
     plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
     selected: [Int: Set<Int>] = [:]

@@ -11,7 +11,7 @@ struct ResponseEvaluation: Sendable {
   var model: EdmModel { store.replica.model }
   private var time: Int64 { store.conversation.options.environment.unixSeconds }
 
-  /// The answer to a unit.
+  /// The response to a unit.
   enum UnitResponse: Sendable {
     /// One for each request.
     case each([ODataBatchResponse.RequestResult])
@@ -24,7 +24,7 @@ struct ResponseEvaluation: Sendable {
     of unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
     do { return try await evaluate(unit, response) } catch let stop as UploadStop {
-      // The service cannot be asked now. The next upload looks up the whole unit.
+      // The service cannot be reached now. The next upload looks up the whole unit.
       let outcomes = unit.members.map { (entry: $0.entry, outcome: RequestOutcome.inDoubt) }
       let unit = UploadCommit.Unit(id: unit.id, outcomes: outcomes, isRejected: isRejection(response))
       return (unit, OfflineODataError(below: stop.cause))

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-// What the store knows about an uncertain request, read before the service is asked.
+// What the store knows about an uncertain request, read before the look-up.
 extension RequestResolver {
   func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> UncertainRequest {
     try await store.read { snapshot in

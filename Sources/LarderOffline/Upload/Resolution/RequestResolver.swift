@@ -12,7 +12,7 @@ struct RequestResolver: Sendable {
   var store: OpenStore { journal.store }
   var lookup: EntityLookup { EntityLookup(store: store) }
 
-  /// The local data about a request, read before the service is asked.
+  /// The local data about a request, read before the look-up.
   struct UncertainRequest: Sendable {
     var entry: QueueEntry
     let attempt: UploadAttempt
