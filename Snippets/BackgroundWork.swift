@@ -98,7 +98,7 @@ func parameters(folder: String) -> OfflineODataParameters {
     }
   }
 
-  /// Answers from the cache alone while the connection costs money.
+  /// Reads only from the cache while the connection costs money.
   func followCosts(_ store: OnlineODataStore) async {
     for await path in NWPathMonitor() {
       try? store.setPassive(path.isExpensive || path.status != .satisfied)

@@ -114,7 +114,7 @@ func readFromCache(_ store: OnlineODataStore) async throws {
   } catch let error as ODataServiceError {
     switch error.category {
     case .notCached: print("never read while there was a network")
-    case .passive: print("not a request that the cache can answer")
+    case .passive: print("the cache has no response for this kind of request")
     default: throw error
     }
   }

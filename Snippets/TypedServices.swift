@@ -56,7 +56,7 @@ func createWithNumber(_ number: String, _ shop: Shop) async throws -> Order? {
 func change(_ shop: Shop) async throws {
   var order = try await shop.orders[4712].get()
   order.note = "mine"
-  try await shop.orders.update(order)  // sends the note alone, under the ETag of what was read
+  try await shop.orders.update(order)  // sends only the note, with the ETag that was read
 
   try await shop.orders[4713].update(.init(note: .some(nil)))  // without reading; nil in `.some` sets null
 
