@@ -160,7 +160,7 @@ public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
   /// The cure: what to do about it.
   public let cure: String
 
-  /// Takes two texts, and gives each a full stop where it has none.
+  /// Creates an explanation from two texts. A full stop is added to a text without one.
   public init(_ message: String, cure: String) {
     self.message = Self.sentence(message)
     self.cure = Self.sentence(cure)

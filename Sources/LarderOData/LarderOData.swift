@@ -1,6 +1,6 @@
 // The OData language as values. No I/O, no clock; it imports only FoundationEssentials and LarderHTTP's message values.
 //
-// Where things happen, in the order a conversation with a service meets them:
+// The folders, in the order in which a conversation with a service uses them:
 // 1. Metadata/  `$metadata` as an ``EdmModel``: the types and sets of a service. CSDL JSON is read here, CSDL XML in LarderODataXML.
 // 2. Values/    every primitive Edm type, exact: JSON of V2 and V4, URL literals of both dialects.
 // 3. JSON/      the scanner and writer for bytes of JSON, which all other JSON code uses.

@@ -3,7 +3,7 @@
 // 1. Transport/  ``ScriptedTransport`` responds to requests: by routes, recorded exchanges, or a service. It records the
 //                requests, waits for the latency, and fails by name (``TestFault``).
 // 2. Clock/      ``TestClock``: the time of stores and of the latency. It passes when the test says so.
-// 3. Service/    ``TestService``: an OData service, made of a model and rows. ``TestRows`` is its data as a value, which
+// 3. Service/    ``TestService``: an OData service, created from a model and rows. ``TestRows`` is its data as a value, which
 //                changes; `RowReader` checks what clients write against the model. `TestQueries` keeps a copy of the rows
 //                in an offline store, which evaluates all queries. `TestResponder` is the protocol: paths, ETags, pages,
 //                deltas, batches.

@@ -66,7 +66,7 @@ struct ScriptedTransportTests {
     }
     let response = try await transport.send(HTTPRequest(method: .post, url: transport.root.appending(path: "a")))
     var received: [UInt8] = []
-    await #expect(throws: HTTPTransportError.connectionLost(reason: "the content was cut")) {
+    await #expect(throws: HTTPTransportError.connectionLost(reason: "the content was interrupted")) {
       for try await chunk in response.body { received += chunk }
     }
     #expect(received == Array("01234".utf8))

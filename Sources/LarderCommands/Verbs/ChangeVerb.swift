@@ -3,7 +3,7 @@ extension CommandSyntax {
   static let change: CommandSyntax = .init(
     "change", summary: "make several changes of a clone in one transaction",
     discussion: [
-      "Either all changes are made, or none. 'larder upload' sends them as one change set, which the service "
+      "Either all changes are applied, or none. 'larder upload' sends them as one change set, which the service "
         + "executes completely or not at all.",
       "FILE has one JSON object on each line, a change under the name of its verb: {\"create\": SET}, {\"update\": "
         + "PATH}, {\"delete\": PATH}, {\"link\": PATH, \"to\": TARGET}, {\"unlink\": PATH, \"to\": TARGET}, "

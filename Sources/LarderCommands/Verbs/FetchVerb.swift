@@ -50,7 +50,7 @@ extension OptionSyntax {
     "--soft-ttl", valueName: "TIME", .text, "after TIME, print cached content immediately and renew it")
   static let wait = OptionSyntax(flag: "--wait", "after the soft TTL, wait for the server's response and print that")
   static let offline = OptionSyntax(flag: "--offline", "send nothing: print cached content of any age")
-  static let refresh = OptionSyntax(flag: "--refresh", "ask the server even if the cached content is fresh")
+  static let refresh = OptionSyntax(flag: "--refresh", "send the request even if the cached content is fresh")
   static let policy = OptionSyntax(
     "--policy", valueName: "POLICY", .words(ContentPolicy.words.map(\.word)), "which sources may be used")
   static let fetchMethod = OptionSyntax(

@@ -6,7 +6,7 @@ package enum FileHeader {
   /// How the names of generated files end.
   package static let fileEnding = ".generated.swift"
 
-  /// The lines that say how the file was made.
+  /// The lines that say how the file was generated.
   static func text(_ options: GeneratorOptions) -> String {
     var command = "larder generate \(SwiftText.literal(options.documentName)) --access \(options.access.rawValue)"
     if !options.prefix.isEmpty { command += " --prefix \(options.prefix)" }

@@ -26,7 +26,7 @@ public struct EdmEntityType: EdmAnnotatable, EdmStructuredType, Hashable {
   public var name: String
   /// The qualified name of the type it derives from.
   public var baseType: String?
-  /// True where no instance is of exactly this type.
+  /// True if no instance is of exactly this type.
   public var isAbstract = false
   /// True where instances may have undeclared properties.
   public var isOpen = false
@@ -64,7 +64,7 @@ public struct EdmComplexType: EdmAnnotatable, EdmStructuredType, Hashable {
   public var name: String
   /// The qualified name of the type it derives from.
   public var baseType: String?
-  /// True where no instance is of exactly this type.
+  /// True if no instance is of exactly this type.
   public var isAbstract = false
   /// True where instances may have undeclared properties.
   public var isOpen = false

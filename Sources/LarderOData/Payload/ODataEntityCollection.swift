@@ -1,6 +1,6 @@
 /// A collection of entities, or one page of it (OData JSON Format 4.01 §12; V2 `results`, Atom feed).
 public struct ODataEntityCollection: Sendable, Hashable {
-  /// The context URL; nil where the payload has none.
+  /// The context URL; nil if the payload has none.
   package var context: String?
   /// The entities of this page, in their order.
   public var entities: [ODataEntity]
@@ -48,7 +48,7 @@ public struct ODataReference: Sendable, Hashable {
 
 /// References to the entities of a collection, or one page of them.
 public struct ODataReferenceCollection: Sendable, Hashable {
-  /// The context URL; nil where the payload has none.
+  /// The context URL; nil if the payload has none.
   package var context: String?
   /// The references of this page, in their order.
   public var references: [ODataReference]

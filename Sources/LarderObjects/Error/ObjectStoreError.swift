@@ -76,7 +76,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The error that a fetch throws if the server reports that the value is gone for good, such as with status 404 or
+  /// The error that a fetch throws if the server reports that the value no longer exists, such as with status 404 or
   /// 410: see ``ObjectStore/stream(_:forKey:labels:ttl:from:)``.
   public static let gone = ObjectStoreError(.stream, .gone)
 

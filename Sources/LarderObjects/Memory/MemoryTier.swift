@@ -201,7 +201,7 @@ struct MemoryTier: Sendable {
 
   /// Begins a commit, under the lock that all writers of the file take. Returns the odd number that the file gets.
   ///
-  /// `current` is odd if a writer ended in the middle of its commit. Nobody knows whether that commit took effect.
+  /// `current` is odd if a writer ended in the middle of its commit. It is unknown whether that commit took effect.
   mutating func beginCommit(_ changes: Changes, at current: UInt64) -> UInt64 {
     if current & 1 == 1 { noteExternalChange(current &+ 1) } else if current != number { noteExternalChange(current) }
     committing = changes

@@ -216,7 +216,7 @@ private final class BatchResponses {
   func sendChangeSet() async throws {
     guard !requests.isEmpty else { return }
     guard !requests.contains(where: \.isRead) else {
-      throw ODataServiceError(.invalidRequest("a change set contains changes alone"), operation: "batch")
+      throw ODataServiceError(.invalidRequest("a change set can contain only changes"), operation: "batch")
     }
     let response = try await store.execute(batch: ODataBatchRequest([.changeSet(requests)]))
     switch response.slots.first ?? nil {

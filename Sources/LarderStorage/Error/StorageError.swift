@@ -221,7 +221,7 @@ extension StorageError.Category {
     }
   }
 
-  /// What to do where the message has to say the rest.
+  /// What to do, if the message contains the details.
   fileprivate var fallbackCure: String {
     switch self {
     case .inputOutput: "Check the disk, and try again."

@@ -11,7 +11,7 @@ public import LarderOnline
   public import Foundation
 #endif
 
-/// An OData service in memory, made of a model and rows.
+/// An OData service in memory, created from a model and rows.
 ///
 /// ```swift
 /// let service = try TestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])

@@ -204,7 +204,7 @@ public final class ScriptedTransport: HTTPTransport {
       length: body.count,
       next: {
         guard let bytes = half.withLock({ $0.take() }), !bytes.isEmpty else {
-          throw HTTPTransportError.connectionLost(reason: "the content was cut")
+          throw HTTPTransportError.connectionLost(reason: "the content was interrupted")
         }
         return bytes
       })

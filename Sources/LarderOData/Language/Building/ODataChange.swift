@@ -27,7 +27,7 @@ extension ODataChange {
   /// No related entities.
   public var odataLinks: [ODataNavigationLink] { [] }
 
-  /// The entity to send, with the name of its type where the service needs it.
+  /// The entity to send, with the name of its type if the service needs it.
   public func odataEntity(of type: String? = nil) -> ODataEntity {
     ODataEntity(typeName: type, properties: odataProperties, navigationLinks: odataLinks)
   }

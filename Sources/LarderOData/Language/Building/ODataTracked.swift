@@ -39,7 +39,7 @@ public struct ODataEntityState: Codable, Hashable, Sendable {
   public let etag: String?
   private var assigned: Set<Int> = []
 
-  /// Creates the state of an entity that was just read, or made here.
+  /// Creates the state of an entity that was just read, or created locally.
   public init(etag: String? = nil) { self.etag = etag }
 
   /// Decodes an ETag.

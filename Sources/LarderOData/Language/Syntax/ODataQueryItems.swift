@@ -74,7 +74,7 @@ package struct ODataAlias: Sendable, Hashable {
   package var name: String
   /// Its value.
   package var value: ODataExpression
-  /// Where it stood.
+  /// The position in the text.
   package var position: SourcePosition
 
   /// Creates an alias.
@@ -91,7 +91,7 @@ public struct ODataCustomOption: Sendable, Hashable {
   public var name: String
   /// The text after `=`, decoded; nil if there is no `=`.
   public var value: String?
-  /// Where it stood.
+  /// The position in the text.
   package var position: SourcePosition
 
   /// Creates a custom option.
