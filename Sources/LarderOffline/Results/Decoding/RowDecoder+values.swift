@@ -10,46 +10,33 @@ import LarderStorage
 
 // Values of types other than scalars.
 extension RowDecoder {
-  /// A member as a value of any type. Foundation types are read directly from the column's bytes.
+  /// A member as a value of any type. Dates, GUIDs and decimals are read directly from the column's bytes.
   func value<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey) throws -> Value {
-    if let exact = try exactValue(type, place) { return exact }
+    // Each type has been compared where its value is cast. An optional of `Value` would need its metadata in each call.
+    @inline(__always)
+    func cast<Exact>(_ exact: Exact) -> Value { unsafe unsafeBitCast(exact, to: Value.self) }
     switch place.storage {
-    case .dateTimeOffset, .dateTime, .date:
-      guard Value.self == Date.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
-        let date = unsafe ScalarText.date(bytes)
-      else { break }
-      // The types have been compared, here and below.
-      return unsafe unsafeBitCast(date, to: Value.self)
-    case .guid:
-      guard Value.self == UUID.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
-        let uuid = unsafe ScalarText.uuid(bytes)
-      else { break }
-      return unsafe unsafeBitCast(uuid, to: Value.self)
-    case .decimal:
-      guard Value.self == Decimal.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
-        let decimal = unsafe ScalarText.decimal(bytes)
-      else { break }
-      return unsafe unsafeBitCast(decimal, to: Value.self)
+    case .dateTimeOffset, .dateTime, .date, .guid, .decimal:
+      guard let bytes = unsafe try row().pointee.utf8IfText(place.column) else { break }
+      switch place.storage {
+      case .dateTimeOffset where Value.self == ODataDateTimeOffset.self:
+        if let timestamp = unsafe ODataDateTimeOffset(utf8: bytes) { return cast(timestamp) }
+      case .dateTime where Value.self == ODataDateTime.self:
+        if let timestamp = unsafe ODataDateTime(utf8: bytes) { return cast(timestamp) }
+      case .date where Value.self == ODataDate.self:
+        if let date = unsafe ODataDate(utf8: bytes) { return cast(date) }
+      case .guid:
+        if Value.self == UUID.self, let uuid = unsafe ScalarText.uuid(bytes) { return cast(uuid) }
+      case .decimal where Value.self == ODataDecimal.self:
+        if let decimal = unsafe ODataDecimal(utf8: bytes) { return cast(decimal) }
+      case .decimal:
+        if Value.self == Decimal.self, let decimal = unsafe ScalarText.decimal(bytes) { return cast(decimal) }
+      default:
+        if Value.self == Date.self, let date = unsafe ScalarText.date(bytes) { return cast(date) }
+      }
     default: break
     }
     return try otherValue(type, Int(place.number), key)
-  }
-
-  /// A value of one of the exact types of generated code, read without a decoder of its own; nil for other types.
-  private func exactValue<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace) throws -> Value? {
-    func read<Exact>(_ exact: Exact.Type, _ parse: (String) -> Exact?) throws -> Value? {
-      guard Value.self == exact, let text = unsafe try row().pointee.textIfText(place.column), let value = parse(text)
-      else { return nil }
-      // The types have been compared.
-      return unsafe unsafeBitCast(value, to: Value.self)
-    }
-    return switch place.storage {
-    case .decimal: try read(ODataDecimal.self) { ODataDecimal($0) }
-    case .dateTimeOffset: try read(ODataDateTimeOffset.self) { ODataDateTimeOffset($0) }
-    case .date: try read(ODataDate.self) { ODataDate($0) }
-    case .dateTime: try read(ODataDateTime.self) { ODataDateTime($0) }
-    default: nil
-    }
   }
 
   @inline(never)
