@@ -39,6 +39,18 @@ func load(_ manager: ContentManager, _ url: URL) async {
   }
 }
 
+func showAge(_ manager: ContentManager, _ url: URL) async throws {
+  var query = ContentQuery<[Article]>.json(url)
+  query.policy = .staleWhenUnreachable
+  let articles = try await manager.content(of: query)
+  print(articles.age.map { "\($0) old" } ?? "new")
+}
+
+func openWithoutNetwork(_ cache: FileCache, isOnline: Bool) throws -> ContentManager {
+  let transport: any HTTPTransport = isOnline ? try PlatformTransport() : NotModifiedTransport()
+  return ContentManager(cache: cache, transport: transport)
+}
+
 func separateUsers() -> HTTPCacheOptions {
   var options = HTTPCacheOptions()
   options.credentialFields.insert("X-Tenant")

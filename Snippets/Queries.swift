@@ -41,7 +41,7 @@ let query = ODataQuery<Product>("Products")
   .expand { $0.category.select { $0.name } }
   .select { $0.name }
   .top(10)
-print(try query.text())
+print(try query.text())  // V4.01
 print(try query.text(.v2))
 
 // Without types, with property names.
@@ -49,10 +49,10 @@ print(try ODataFilter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x"
 
 // Parses a URL, reads its options, and prints it in its canonical form.
 let parser = ODataParser()
+let url = try parser.relativeURL("Products(@key)?TOP=5&$FILTER=(Price%20GT%20%2B10.50)&@key=1")
 let printer = ODataPrinter()
+print(url.options.top ?? 0, try printer.print(printer.canonical(url)))
 do {
-  let url = try parser.relativeURL("Products(@key)?TOP=5&$FILTER=(Price%20GT%20%2B10.50)&@key=1")
-  print(url.options.top ?? 0, try printer.print(printer.canonical(url)))
   _ = try parser.relativeURL("Products?$filter=Price%20gt")
 } catch {
   // Prints the position, the line with a caret, and what was expected.

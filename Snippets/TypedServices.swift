@@ -36,6 +36,17 @@ func read(_ store: any ODataStore) async throws {
   // snippet.show
 }
 
+/// The code of README.md.
+func showAndChange(_ store: any ODataStore) async throws {
+  let shop = Shop(store)  // generated from $metadata by `larder generate`, or in each build by a plugin
+  let late = try await shop.orders
+    .filter { $0.due < .now && $0.customer == "ACME" }.expand(\.items).orderBy(\.due).top(20).all()
+  var order = try await shop.orders[4712].get()
+  order.note = "mine"
+  try await shop.orders.update(order)  // sends the note alone, under the ETag of what was read
+  show(late)
+}
+
 func due(before date: Date, _ shop: Shop) async throws -> [Order] {
   // Nil only for a date that no calendar has.
   guard let end = ODataDateTimeOffset(date) else { return [] }

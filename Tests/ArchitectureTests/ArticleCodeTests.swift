@@ -4,38 +4,86 @@ import Testing
 
 /// The code in articles, as readers see it.
 enum ArticleCode {
-  /// The articles whose code is compiled: each line of it occurs in one of the snippets.
-  static let articles = [
-    "GettingStarted", "TypedServices", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication",
-    "BackgroundWork", "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
-    "OneApplicationTwice", "TheObjectStore", "TheOfflineStore",
-    "CachingHTTPResources",
-  ]
+  /// A block of code between two fences.
+  struct Block: Equatable {
+    /// The line of its first fence, from 1.
+    let line: Int
+    /// What follows the first fence.
+    let language: String
+    var lines: [String]
+  }
 
-  /// The lines of each block of Swift, without manifests of packages.
-  static func swiftBlocks(in text: String) -> [[String]] {
-    var blocks: [[String]] = []
-    var block: [String]?
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      if let lines = block {
-        if line.hasPrefix("```") {
-          blocks.append(lines)
-          block = nil
+  /// What may follow a fence. Only blocks of Swift are code that readers copy.
+  static let languages: Set = ["", "swift", "text", "json", "csharp"]
+
+  /// The documents with code for users: the README and everything below `docs`.
+  static let documents = SourceFile.all(below: ["README.md", "docs"], extensions: ["md"])
+
+  /// The lines that documents may quote, of each snippet, and of the article's code that a test runs.
+  static let snippets = SourceFile.all(
+    below: ["Snippets", "Tests/LarderObjectsTests/Article/FriendsList.swift"], extensions: ["swift"]
+  ).map { shownLines(of: $0.text) }
+
+  /// The lines of a snippet without those from `// snippet.hide` to `// snippet.show`.
+  static func shownLines(of snippet: String) -> [String] {
+    var isHidden = false
+    return snippet.components(separatedBy: "\n").filter { line in
+      switch trimmed(line) {
+      case "// snippet.hide": isHidden = true
+      case "// snippet.show": isHidden = false
+      default: return !isHidden
+      }
+      return false
+    }
+  }
+
+  /// All blocks of a document.
+  static func blocks(in text: String) -> [Block] {
+    var blocks: [Block] = []
+    var open: Block?
+    for (index, line) in text.components(separatedBy: "\n").enumerated() {
+      let fence = trimmed(line)
+      if let block = open {
+        if fence.hasPrefix("```") {
+          blocks.append(block)
+          open = nil
         } else {
-          block?.append(String(line))
+          open?.lines.append(line)
         }
-      } else if line == "```swift" {
-        block = []
+      } else if fence.hasPrefix("```") {
+        open = Block(line: index + 1, language: String(fence.dropFirst(3)), lines: [])
       }
     }
     // A block that does not end is one that the reader sees, too.
-    if let block { blocks.append(block) }
-    return blocks.filter { $0.first?.hasPrefix("// swift-tools-version") != true }
+    if let open { blocks.append(open) }
+    return blocks
   }
 
-  /// The lines of blocks that no snippet has, without the spaces around them.
-  static func uncompiledLines(in text: String, snippets: Set<String>) -> [String] {
-    swiftBlocks(in: text).joined().map { trimmed($0) }.filter { !$0.isEmpty && !snippets.contains($0) }
+  /// The blocks of Swift, without manifests of packages, which no snippet can be.
+  static func swiftBlocks(in text: String) -> [Block] {
+    blocks(in: text).filter { $0.language == "swift" && $0.lines.first?.hasPrefix("// swift-tools-version") != true }
+  }
+
+  /// The blocks that no build compiles: Swift that is not a run of lines of one snippet, and unknown languages.
+  static func uncompiledBlocks(in text: String, snippets: [[String]]) -> [Block] {
+    blocks(in: text).filter { !languages.contains($0.language) }
+      + swiftBlocks(in: text).filter { block in !snippets.contains { isRun(block.lines, of: $0) } }
+  }
+
+  /// Whether the code has these lines in this order, with nothing between them, and at any common indentation.
+  private static func isRun(_ lines: [String], of code: [String]) -> Bool {
+    guard lines.contains(where: { !trimmed($0).isEmpty }), lines.count <= code.count else { return false }
+    let first = trimmed(lines[0])
+    let wanted = unindented(lines[...])
+    return (0...code.count - lines.count).contains { start in
+      trimmed(code[start]) == first && unindented(code[start..<start + lines.count]) == wanted
+    }
+  }
+
+  /// The lines without the indentation that all of them have.
+  private static func unindented(_ lines: ArraySlice<String>) -> [String] {
+    let common = lines.filter { !trimmed($0).isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+    return lines.map { trimmed($0).isEmpty ? "" : String($0.dropFirst(common)) }
   }
 
   /// Whether a string in the line contains one of the names as a word.
@@ -74,25 +122,19 @@ enum ArticleCode {
     return text
   }
 
-  /// All lines of these texts, without the spaces around them.
-  static func lines(of texts: [String]) -> Set<String> {
-    Set(texts.flatMap { $0.split(separator: "\n").map { trimmed($0) } })
-  }
-
   private static func trimmed(_ line: some StringProtocol) -> String { line.trimmingCharacters(in: .whitespaces) }
 }
 
 @Suite("Code in articles", .timeLimit(.minutes(5)))
 struct ArticleCodeTests {
-  static let snippets = ArticleCode.lines(
-    of: SourceFile.all(below: ["Snippets"], extensions: ["swift"]).map(\.text))
-
-  @Test("Each line of code is in a snippet, which the build compiles", arguments: ArticleCode.articles)
-  func code(article: String) throws {
-    let file = try #require(SourceFile.all(below: ["docs/Larder.docc/\(article).md"]).first)
-    #expect(!ArticleCode.swiftBlocks(in: file.text).isEmpty, "\(article) has no code")
-    let violations = ArticleCode.uncompiledLines(in: file.text, snippets: Self.snippets)
-    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
+  @Test("Each block of Swift in the documents is a run of lines of one snippet, which the build compiles")
+  func code() {
+    #expect(ArticleCode.documents.contains { $0.path == "README.md" })
+    for document in ArticleCode.documents {
+      let violations = ArticleCode.uncompiledBlocks(in: document.text, snippets: ArticleCode.snippets)
+        .map { "\(document.path):\($0.line): \($0.language)\n\($0.lines.joined(separator: "\n"))" }
+      #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
+    }
   }
 
   @Test("The application that is written twice has the lines that its article counts, and names properties as it says")
@@ -105,7 +147,7 @@ struct ArticleCodeTests {
     let archive = ["RequestID", "RequestURL", "HTTPStatusCode", "Message", "AffectedEntity"]
     let names = Set(parts[1].matches(of: #/case `?\w+`? = "(\w+)"/#).map { String($0.1) } + archive)
     #expect(names.isSuperset(of: ["Customer", "Note", "Items", "Quantity"]))
-    let larder = try #require(ArticleCode.swiftBlocks(in: article).first)
+    let larder = try #require(ArticleCode.swiftBlocks(in: article).first).lines
     let sap = try #require(article.components(separatedBy: "```text\n").last?.components(separatedBy: "\n```").first)
       .components(separatedBy: "\n")
     let lines = [sap, larder].map { $0.count { !$0.isEmpty } }
@@ -118,26 +160,40 @@ struct ArticleCodeTests {
     #expect(program.isEmpty, "\(program)")
   }
 
-  @Test("A line that is in no snippet is found; manifests and other languages are ignored")
-  func badSample() {
-    let text = """
-      ```swift
-      // swift-tools-version: 6.2
-      let package = Package()
-      ```
-      ```csharp
-      await table.PullAsync();
-      ```
-      ```swift
-        let known = 1
+  @Test(
+    "A run of lines of one snippet passes, at any indentation and without hidden lines",
+    arguments: [
+      "let a = 1\n\nif a == 1 {\n  print(a)\n}", "  if a == 1 {\n    print(a)\n  }", "  print(a)\n}", "print(a)",
+      "let b = 2\nlet d = 4", "// swift-tools-version: 6.2\nlet package = Package()",
+    ])
+  func goodBlock(code: String) {
+    #expect(uncompiled("```swift\n\(code)\n```") == [])
+  }
 
-      let unknown = 2
-      ```
-      """
-    let snippets = ArticleCode.lines(of: ["  let known = 1\n"])
-    #expect(ArticleCode.uncompiledLines(in: text, snippets: snippets) == ["let unknown = 2"])
-    #expect(ArticleCode.swiftBlocks(in: text).count == 1)
-    #expect(ArticleCode.swiftBlocks(in: "```swift\nlet open = 1\n") == [["let open = 1", ""]])
+  @Test(
+    "Lines in another order, from two places or two snippets, with another indentation, or hidden ones do not pass",
+    arguments: [
+      "let unknown = 2", "let a = 1\nif a == 1 {", "let a = 1\n\nprint(a)", "print(a)\n  }", "print(a)\nlet a = 1",
+      "let c = 3", "let b = 2\nlet c = 3", "// snippet.hide", "}\nlet b = 2", "",
+    ])
+  func badBlock(code: String) {
+    #expect(uncompiled("```swift\n\(code)\n```") == [1])
+    #expect(uncompiled("1. A list:\n   ```swift\n   \(code)\n") == [2])
+  }
+
+  @Test("Blocks in other known languages are ignored, and unknown ones are found")
+  func languages() {
+    #expect(uncompiled("```csharp\nawait x;\n```\n```\nls\n```\n```text\nlet x = 1\n```") == [])
+    #expect(uncompiled("Text\n```Swift\nlet a = 1\n```") == [2])
+  }
+
+  /// The lines of the blocks of a text that are not code of these snippets.
+  private func uncompiled(_ text: String) -> [Int] {
+    let snippets = [
+      "let a = 1\n\nif a == 1 {\n  print(a)\n}\n",
+      "  let b = 2\n  // snippet.hide\n  let c = 3\n  // snippet.show\n  let d = 4\n",
+    ]
+    return ArticleCode.uncompiledBlocks(in: text, snippets: snippets.map(ArticleCode.shownLines)).map(\.line)
   }
 
   @Test(

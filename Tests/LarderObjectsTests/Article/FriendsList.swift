@@ -1,7 +1,7 @@
 import Foundation
 import LarderObjects
 
-// The code of the article "A friends list that works offline", which quotes it.
+// The code of the article "A friends list that works offline". `ArticleCodeTests` checks that the article quotes it unchanged.
 
 struct Profile: Codable, Sendable, Hashable {
   var id: Int

@@ -149,37 +149,4 @@ struct FriendsListTests {
       #expect(try await store.count == 0)
     }
   }
-
-  @Test("The code in the article and the README is this code, line by line")
-  func quotes() throws {
-    let code = lines(try text("Tests/LarderObjectsTests/Article/FriendsList.swift"))
-    let blocks = swiftBlocks(try text("docs/Larder.docc/AFriendsList.md"))
-    #expect(blocks.count >= 6)
-    for block in blocks where !(block.first?.hasPrefix("let store") ?? false) {
-      let isThere = code.indices.contains { code[$0...].starts(with: block) }
-      #expect(isThere, "no such lines: \(block.joined(separator: "\n"))")
-    }
-    let readme = swiftBlocks(try text("README.md")).filter { block in
-      block.contains { $0.hasPrefix("let store = try await ObjectStore(") }
-    }
-    #expect(readme.count == 1)
-    for line in readme.flatMap({ $0 }) where !line.hasPrefix("import ") && !line.hasPrefix("let store") {
-      #expect(code.contains(line), "not in the article's code: \(line)")
-    }
-  }
-
-  private func text(_ path: String) throws -> String {
-    try String(contentsOf: PackageRoot.folder.appending(path: path), encoding: .utf8)
-  }
-
-  private func lines(_ text: String) -> [String] {
-    text.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) }
-  }
-
-  /// The Swift code blocks in a text, each as lines without indentation.
-  private func swiftBlocks(_ text: String) -> [[String]] {
-    text.components(separatedBy: "```swift\n").dropFirst().map { rest in
-      lines(rest.components(separatedBy: "\n```").first ?? "")
-    }
-  }
 }
