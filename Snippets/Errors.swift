@@ -1,8 +1,9 @@
-//! Handles errors of the offline store: by category and name, or all at once.
+//! Handles errors: of all stores in one way, and of each store by its type.
 
 import Foundation
 import Larder
 
+// snippet.hide
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: Errors SERVICE-ROOT FOLDER")
   exit(2)
@@ -12,54 +13,105 @@ let provider = try OfflineODataProvider(
   serviceRoot: root, transport: try PlatformTransport(),
   parameters: OfflineODataParameters(path: CommandLine.arguments[2]))
 
-// Handles one category, and in it the names for which the application has a solution.
+func show(_ message: String, _ cure: String = "") { print(message, cure) }
+func showOffline() { print("offline") }
+func tryLater() { print("trying again later") }
+func log(_ line: String) { print("log:", line) }
+// snippet.show
+
+func handle(_ error: any Error) {
+  guard let error = error as? any LarderError else { return show("\(error)") }
+  if error.isCancelled { return }
+  log(logLine(error))
+  if error.isOffline { showOffline() } else { show(error.explanation.message, error.explanation.cure) }
+  if error.isTransient { tryLater() }
+}
+
+func logLine(_ error: any LarderError) -> String {
+  var fields = ["\(type(of: error)) \(error.errorCode)", error.errorName, error.errorCategory.rawValue]
+  if let exchange = error.exchange {
+    fields += [exchange.method, exchange.status.map(String.init)].compactMap { $0 }
+  }
+  return fields.joined(separator: " ")
+}
+
+func download() async throws {
+  do {
+    try await provider.download()
+  } catch let error as OfflineODataError where error.isTransient {
+    tryLater()
+  } catch let error as OfflineODataError where error.name == .downloadRunning {
+    show("Another download is running.")
+  }
+}
+
 func newestOrders(_ count: Int) async throws -> [ODataEntity] {
   do {
     return try await provider.readEntitySet("A_SalesOrder?$orderby=SalesOrder desc&$top=\(count)").entities
   } catch OfflineODataError.invalidInput(let errorCode, let errorMessage) {
     switch OfflineODataErrorName(rawValue: errorCode) {
-    case .notPositiveTop: print("the number of orders must not be negative")
-    case .duplicateKeyProperty: print("a key property occurs twice: \(errorMessage)")
-    default: print("\(errorCode): \(errorMessage)")
+    case .notPositiveTop: show("The number of orders must not be negative.")
+    case .duplicateKeyProperty: show("A key property occurs twice: \(errorMessage)")
+    default: show(errorMessage)
     }
     return []
   }
 }
 
-// Handles all categories: who can fix the error.
-func uploadChanges() async throws {
+func update(_ order: String, to change: ODataEntity, in store: OnlineODataStore) async throws {
   do {
-    let report = try await provider.upload()
-    print("sent \(report.sent), failed \(report.failed), left \(report.left)")
-  } catch let error as OfflineODataError {
-    switch error {
-    case .communicationError(_, let errorMessage): print("try again later: \(errorMessage)")
-    case .serverSideError(let errorCode, let errorMessage): print("the service, \(errorCode): \(errorMessage)")
-    case .preconditionFailed(let errorCode, _) where errorCode == OfflineODataErrorName.uploadRunning.rawValue:
-      print("another upload is running")
-    case .invalidInput, .preconditionFailed, .notFound, .notSupported, .clientInternalError: throw error
+    try await store.open()
+    try await store.update(order, to: change)
+  } catch let error as ODataServiceError {
+    switch error.category {
+    case .http(412, _): show("Somebody else has changed the order.")
+    case .authentication: show("Sign in again.")
+    default: throw error
+    }
+  } catch OnlineStoreError.cacheInUse {
+    show("Another process uses the cache.")
+  }
+}
+
+func text(of url: URL, _ manager: ContentManager) async -> String? {
+  do {
+    return try await manager.content(of: ContentQuery<String>(url)).value
+  } catch {
+    switch error.kind {
+    case .notCached: show("This page was never read with a network.")
+    case .status(404): show("There is no such page.")
+    default: handle(error)
+    }
+    return nil
+  }
+}
+
+func save(_ draft: String, in store: ObjectStore) async {
+  do {
+    try await store.put(draft, forKey: "draft")
+  } catch {
+    switch error.reason {
+    case .tooLarge: show("The draft is too long.")
+    case .storage(let cause) where cause.category == .full: show("The disk is full.")
+    default: handle(error)
     }
   }
 }
 
-// Uses the properties that the errors of all stores have.
-func describe(_ error: any Error) -> String {
-  guard let error = error as? any LarderError else { return "another error: \(error)" }
-  if error.isCancelled { return "cancelled" }
-  let text = error.isOffline ? "offline" : error.explanation.message
-  return error.isTransient ? "\(text) (try again later)" : "\(text) \(error.explanation.cure)"
-}
-
-// Each request of a batch has its own OData error.
-func sendBatch(_ requests: [ODataSingleRequest]) async throws {
+func send(_ requests: [ODataSingleRequest]) async throws {
   let response = try await provider.execute(batch: ODataBatchRequest(requests.map { .single($0) }))
   for slot in response.slots {
-    if let error: DataServiceError = slot?.failure { print(error.httpStatus ?? 0, error.payload?.message ?? "-") }
+    if let error: DataServiceError = slot?.failure { handle(error) }
   }
 }
 
-try await provider.open()
-print(try await newestOrders(-1).count)
-try await sendBatch([.read("A_SalesOrder?$top=1"), .read("A_SalesOrder('nowhere')")])
-try await uploadChanges()
-try await provider.close()
+// snippet.hide
+do {
+  try await provider.open()
+  print(try await newestOrders(-1).count)
+  try await send([.read("A_SalesOrder?$top=1"), .read("A_SalesOrder('nowhere')")])
+  try await download()
+  try await provider.close()
+} catch {
+  handle(error)
+}
