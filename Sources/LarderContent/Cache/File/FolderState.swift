@@ -14,8 +14,8 @@ import LarderStorage
 //
 // In an encrypted folder
 //
-//   0  magic "LARDERK1"   8  data that its key is found with: salt, scrypt's parameters, check value (docs/Security.md)
-//   44  zero   56  checksum of the 56 bytes before
+//   0  magic "LARDERK1"   8  data that its key is found with: salt, scrypt's parameters, check value
+//      (docs/Larder.docc/Security.md)   44  zero   56  checksum of the 56 bytes before
 //
 // A slot holds the bytes of all files on its shelf (8), the number of entries (4) and a checksum of both (4). It is
 // changed with the file's lock held, before a file is added and after a file was removed. So if a process is killed in
