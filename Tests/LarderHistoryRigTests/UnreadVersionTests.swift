@@ -151,6 +151,45 @@ struct UnreadVersionTests {
     try await rig.store.provider.close()
   }
 
+  @Test("A row whose query is removed does not come back, though a version of it was read in part")
+  func rowOfRemovedQuery() async throws {
+    let rig = try await Rig { $0.deltas = .plain }
+    let provider = rig.store.provider
+    try await provider.add(OfflineODataDefiningQuery("second", "Orders(2)"))
+    try await provider.download(["second"])
+    try await rig.set("Note", to: "mine")
+    try await rig.lose()
+    #expect(try await rig.upload().sent == 1)
+    try await provider.removeDefiningQuery("orders")
+    for name in ["theirs", "theirs too"] {
+      rig.other("PATCH", "Buyers(1)", "{\"Name\":\"\(name)\"}")
+      try await provider.download(["buyers"])
+    }
+    let orders = try await provider.readEntitySet("Orders?$select=ID").entities
+    #expect(orders.map { $0["ID"]?.plain } == ["2"])
+    let error = await #expect(throws: OfflineODataError.self) { try await rig.set("Note", to: "again") }
+    #expect(error?.name == .entityNotFound)
+    try await provider.close()
+  }
+
+  @Test("A row of a removed query that a pending link leads to goes when the link is sent")
+  func targetOfRemovedQuery() async throws {
+    let rig = try await Rig { ($0.deltas, $0.hidesLinks) = (.plain, true) }
+    let provider = rig.store.provider
+    try await provider.add(OfflineODataDefiningQuery("first", "Buyers(1)"))
+    try await provider.download(["first"])
+    func buyers() async throws -> [String] {
+      try await provider.readEntitySet("Buyers?$select=ID").entities.compactMap { $0["ID"]?.plain }
+    }
+    try await rig.buy(2)
+    try await provider.removeDefiningQuery("buyers")
+    #expect(try await buyers() == ["1", "2"])
+    #expect(try await rig.upload().sent == 1)
+    try await provider.download(["orders"])
+    #expect(try await buyers() == ["1"])
+    try await provider.close()
+  }
+
   // MARK: ETags that were not read
 
   /// A change of the store that gives an entity a new ETag, without telling it.

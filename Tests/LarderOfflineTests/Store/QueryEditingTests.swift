@@ -71,6 +71,19 @@ struct QueryEditingTests {
     try await store.close()
   }
 
+  @Test("a row of a removed query stays until its change is sent, or taken back", arguments: [true, false])
+  func rowWithChange(isSent: Bool) async throws {
+    let rig = try await UploadRig()
+    let name = ODataEntity(properties: [ODataProperty("Name", .string("mine"))])
+    try await rig.store.update("Orders(1)", to: name)
+    try await rig.store.removeDefiningQuery("orders")
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders}") == ["1|mine"])
+    let count = try await isSent ? rig.store.upload().sent : rig.store.undoAllPendingChanges()
+    #expect(count == 1)
+    #expect(try await rig.rows("SELECT ID FROM {Orders}").isEmpty)
+    #expect(try await rig.isClean())
+  }
+
   private struct Event: Decodable, Sendable {
     var type: String
     enum CodingKeys: String, CodingKey { case type = "EventType" }

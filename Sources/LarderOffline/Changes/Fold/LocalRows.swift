@@ -278,9 +278,13 @@ struct LocalRows {
     let old = try effective(reference)
     let flags = try pendingState(of: reference.row)
     guard flags != 0 else {
-      if base?.isKept != true {
+      // While it had pending changes, the last query that brings the row may have been removed.
+      var isRemoved = base?.isMadeHere == false && base?.integer(.queries) == 0
+      if isRemoved { isRemoved = try !connection.keepNamed(reference.row) }
+      if isRemoved || base?.isKept != true {
         try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
       }
+      guard !isRemoved else { return (old, nil) }
       var image = PendingFold.row(base, [])?.withoutMarks
       image?[.state] = .integer(base?.isMadeHere == true ? LocalState.made : 0)
       return (old, image?.withoutNulls)

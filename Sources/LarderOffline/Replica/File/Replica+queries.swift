@@ -116,6 +116,7 @@ extension Replica {
       for (name, bit) in names {
         guard let table = snapshot.plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
+        try connection.removeBases(of: 1 << bit, in: name)
         let isPending = try connection.first(
           """
           SELECT 1 FROM \(physical) WHERE "@state" <> 0 OR "@id" IN (\(Connection.namedRows))
@@ -129,15 +130,13 @@ extension Replica {
           continue
         }
         try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
-        try connection.run(
-          "DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0 AND \"@id\" NOT IN (\(Connection.namedRows))"
-        )
-        // The stored server's image of rows with pending changes contains the bit too.
+        let isLeft = "\"@queries\" = 0 AND \"@state\" = 0"
         try connection.run(
           """
-          UPDATE larder_base SET cells = json_set(cells, '$."@queries"', json_extract(cells, '$."@queries"') & ~?1)
-            WHERE name = ?2 AND json_extract(cells, '$."@queries"') & ?1 <> 0
-          """, .integer(1 << bit), .text(name))
+          INSERT OR IGNORE INTO larder_reference(row, request) SELECT "@id", 0 FROM \(physical)
+            WHERE \(isLeft) AND "@id" IN (\(Connection.namedRows))
+          """)
+        try connection.run("DELETE FROM \(physical) WHERE \(isLeft) AND \"@id\" NOT IN (\(Connection.namedRows))")
         try registry.forgetSearch(table: table.number, connection)
       }
       try connection.countVersionUp()
@@ -168,6 +167,23 @@ extension Replica {
 }
 
 extension Connection {
+  /// Removes the bit of a query from the bases of a table, and the bases of rows that no query brings and no change
+  /// needs: with its base, such a row would come back.
+  fileprivate func removeBases(of bit: Int64, in name: String) throws(StorageError) {
+    try run(
+      """
+      UPDATE larder_base SET cells = json_set(cells, '$."@queries"', json_extract(cells, '$."@queries"') & ~?1)
+        WHERE name = ?2 AND json_extract(cells, '$."@queries"') & ?1 <> 0
+      """, .integer(bit), .text(name))
+    try run(
+      """
+      DELETE FROM larder_base WHERE name = ?1 AND json_extract(cells, '$."@queries"') = 0
+        AND json_extract(cells, '$."@state"') & \(LocalState.made) = 0 AND row NOT IN (\(Self.namedRows))
+        AND NOT EXISTS(SELECT 1 FROM larder_request WHERE entity = larder_base.row)
+        AND NOT EXISTS(SELECT 1 FROM larder_effect WHERE row = larder_base.row)
+      """, .text(name))
+  }
+
   /// Makes the next download of a query read everything.
   func readWhole(_ query: Int64) throws(StorageError) {
     try run(
