@@ -97,6 +97,27 @@ struct ArchiveConflictTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("A conflict of a link is left to the service where it is sent with an ETag, and is none of the bytes behind it")
+  func linkInConflict() throws {
+    let order = RowReference("Orders", 1)
+    func entry(_ id: Int64, _ operation: QueuedRequest.Operation, _ path: String, etag: String? = nil) -> QueueEntry {
+      var request = QueuedRequest(operation, QueuedTarget(order, path))
+      (request.entity, request.baseETag) = (order, etag)
+      return QueueEntry(id: id, unit: 1, state: .queued, request: request)
+    }
+    let conflict = ArchivedFailure(kind: .conflict, message: "", method: "", url: "", time: 0)
+    var (single, many) = (entry(1, .updateLink, "Buyer", etag: "1"), entry(1, .createLink, "Tags"))
+    (single.failure, many.failure) = (conflict, conflict)
+    let (bytes, update) = (entry(2, .deleteMedia, "Photo", etag: "1"), entry(2, .patch, ""))
+    for (link, later, version, isHeld) in [
+      (single, bytes, ODataVersion.v4, false), (single, bytes, .v2, false), (many, bytes, .v4, false),
+      (single, update, .v4, false), (single, update, .v2, true), (many, update, .v4, true),
+    ] {
+      let holder = later.undetectableConflict(in: [link, later], version)
+      #expect(holder == (isHeld ? link : nil), "\(link.request.operation) \(later.request.operation) \(version)")
+    }
+  }
+
   enum Change: String, CaseIterable, Sendable { case update, replacement, property, deletion }
 
   private func make(_ change: Change, _ rig: UploadRig) async throws -> String {

@@ -120,13 +120,18 @@ extension QueueEntry {
   /// The request with which a download has recorded a conflict of this one that the service could not detect: itself, or
   /// an earlier link of its transaction. Nil if there is none. A conflict cannot be detected if the request has no ETag,
   /// or is sent with `*` because its transaction has an earlier change of the same entity, which has no ETag itself.
+  /// A link that is sent with an ETag detects its conflict itself, and a change of a stream overwrites nothing that
+  /// conflicts with a link.
   func undetectableConflict(in unit: [QueueEntry], _ version: ODataVersion) -> QueueEntry? {
     guard state == .queued, request.changesEntity, request.ifMatch != "*" else { return nil }
     let earlier = unit.filter { $0.id < id && $0.request.entity == request.entity }
     // A link to one of many entities is not in the way: see ``RequestRendering``.
     let changing = earlier.first { !$0.request.isOfManyLink }
     if failure?.kind == .conflict { return request.resourceETag == nil || changing != nil ? self : nil }
-    let link = earlier.last { $0.state == .queued && $0.request.isOfLink && $0.failure?.kind == .conflict }
+    if request.isOfStream { return nil }
+    let link = earlier.last {
+      $0.state == .queued && $0.request.isOfLink && $0.failure?.kind == .conflict && !$0.request.guardsEntity(version)
+    }
     if request.resourceETag == nil { return link }
     guard let changing else { return nil }
     return changing.request.guardsEntity(version) ? nil : link
