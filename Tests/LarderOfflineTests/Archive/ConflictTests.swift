@@ -97,6 +97,26 @@ struct ArchiveConflictTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("A change of an entity that an own change of another one has touched is no conflict")
+  func touchedBeside() async throws {
+    let rig = try await UploadRig()
+    let (first, second) = (try await rig.row("Orders", 1), try await rig.row("Orders", 2))
+    var request = QueuedRequest(.patch, QueuedTarget(first))
+    request.entity = first
+    request.body = .entity(
+      QueuedEntity(row: first, properties: [QueuedProperty(name: "Name", value: QueuedValue(.string("mine")))]))
+    let beside = Effect(.set, second.table, second.row, cells: EntityCells(["Note": .text("beside")]))
+    try await rig.record(
+      request, [Effect(.set, first.table, first.row, cells: EntityCells(["Name": .text("mine")])), beside])
+    try await rig.update(second, ["Name": .string("mine")])
+    // What the first change does to the second order.
+    colleague(rig, "Note", "\"beside\"", key: 2)
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(order(rig, 2)?["Name"] == "\"mine\"")
+    #expect(try await rig.isClean())
+  }
+
   @Test("A conflict of a link is left to the service where it is sent with an ETag, and is none of the bytes behind it")
   func linkInConflict() throws {
     let order = RowReference("Orders", 1)

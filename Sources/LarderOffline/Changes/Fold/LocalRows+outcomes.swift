@@ -22,7 +22,10 @@ extension LocalRows {
     {
       let base = try keptBase(reference.row) ?? nil
       var image = PendingFold.row(base, rowEffects)
-      if reference != entity, image?[.etag] != nil { image?.isETagOld = true }
+      if reference != entity, image?[.etag] != nil {
+        image?.isETagOld = true
+        try queue.noteOldETag(reference.row)
+      }
       if rowEffects.contains(where: { $0.kind == .insert }) {
         // A download has stored the row before the response arrived. The server's version takes precedence over the
         // content that was sent.
