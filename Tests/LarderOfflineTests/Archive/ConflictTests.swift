@@ -117,6 +117,21 @@ struct ArchiveConflictTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("An ETag that is confirmed is no longer an old one for the changes that are pending")
+  func confirmedETag() async throws {
+    let rig = try await UploadRig()
+    let order = try await rig.row("Orders", 1)
+    let id = try await rig.update(order, ["Name": .string("mine")])
+    let marks = try await rig.open.changeRows { rows in
+      let etag = try rows.queue.entry(id)?.request.baseETag
+      try rows.queue.noteOldETag(order.row)
+      let before = try rows.queue.entry(id)?.request.isETagOld
+      try rows.queue.rebase(order.row, on: etag)
+      return [before, try rows.queue.entry(id)?.request.isETagOld]
+    }
+    #expect(marks == [true, nil])
+  }
+
   @Test("A conflict of a link is left to the service where it is sent with an ETag, and is none of the bytes behind it")
   func linkInConflict() throws {
     let order = RowReference("Orders", 1)

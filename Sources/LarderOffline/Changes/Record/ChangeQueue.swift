@@ -274,7 +274,8 @@ struct ChangeQueue {
       """
       UPDATE larder_request SET request = json_remove(CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')
         ELSE json_set(request, '$.baseETag', ?2) END, '$.isETagOld')
-        WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT ?2
+        WHERE entity = ?1 AND state <> 2
+          AND (json_extract(request, '$.baseETag') IS NOT ?2 OR json_extract(request, '$.isETagOld'))
           AND NOT (?3 AND instr(request, '"formerEnd":') > 0)
       """, .integer(row), .text(etag), .integer(sparesLinks ? 1 : 0))
   }
