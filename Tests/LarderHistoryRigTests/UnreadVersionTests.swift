@@ -151,6 +151,23 @@ struct UnreadVersionTests {
     try await rig.store.provider.close()
   }
 
+  @Test(
+    "A download of values alone does not tell the links that another query shows", arguments: ModelKind.Deltas.allCases)
+  func downloadWithoutLinks(deltas: ModelKind.Deltas) async throws {
+    let rig = try await Rig { $0.deltas = deltas }
+    try await rig.store.provider.add(OfflineODataDefiningQuery("values", "Orders"))
+    try await rig.store.provider.download(["values"])
+    try await rig.set("Note", to: "mine")
+    try await rig.lose()
+    rig.other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
+    #expect(try await rig.upload().sent == 1)
+    try await rig.store.provider.download(["values"])
+    try await rig.buy(2)
+    #expect(try await rig.upload().failed == 1)
+    #expect(rig.buyer == "3")
+    try await rig.store.provider.close()
+  }
+
   @Test("A row whose query is removed does not come back, though a version of it was read in part")
   func rowOfRemovedQuery() async throws {
     let rig = try await Rig { $0.deltas = .plain }

@@ -378,7 +378,8 @@ extension GenerationRead {
     var local = LocalRows(ReplicaSnapshot(connection: connection, state: registry.state(version: 0), plan: plan))
     outcome.conflicts = try local.refold(
       readWith: Dictionary(uniqueKeysWithValues: work.tables.map { ($0.number, $0.bit) }),
-      told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }))
+      told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }), query: query,
+      places: places)
     outcome.noticed = local.noticed
     outcome.changed.formUnion(local.changed)
     try ending.marks.mark(local.upserted, in: plan, connection)

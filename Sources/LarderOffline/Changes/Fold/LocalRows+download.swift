@@ -40,9 +40,12 @@ extension LocalRows {
   /// Takes the current rows of the tables as the new bases, and folds. Returns the rows whose server's version has
   /// changed.
   ///
-  /// - Parameter query: the query whose changes were read; nil for none. Rows of other queries were not read.
+  /// - Parameters:
+  ///   - query: the query whose changes were read; nil for none. Rows that it does not bring keep the marks of their
+  ///     bases (``EntityCells/takeMarks(_:)``), because their current versions were not read.
+  ///   - places: the places of rows in the results of the queries.
   mutating func refold(
-    _ unfolded: Unfolded, _ registry: ReplicaRegistry, read query: Int64? = nil
+    _ unfolded: Unfolded, _ registry: ReplicaRegistry, read query: Int64? = nil, places: [Int64: QueryPlaces] = [:]
   ) throws(StorageError) -> [RowReference] {
     follow(registry)
     var conflicts: [RowReference] = []
@@ -58,7 +61,13 @@ extension LocalRows {
       case .unknown?: serverImage = try keptBase(reference.row) ?? nil
       case nil:
         var image = try shown(reference, old, pending)
-        if let old, old.isKept, try !isRead(image, reference, by: query) { image?.takeMarks(old) }
+        if let old, old.isKept {
+          if try !isRead(image, reference, by: query) {
+            image?.takeMarks(old)
+          } else if try hidesLinks(old, image, reference, by: query, places) {
+            image?.linkETag = old.linkETag
+          }
+        }
         serverImage = image
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
@@ -75,7 +84,11 @@ extension LocalRows {
   ///   - bits: the bit of the query in each table that was read, by the table's number.
   ///   - told: for each link table that was read, the name of the table that lists the entities whose links were
   ///     reported.
-  mutating func refold(readWith bits: [Int: Int64], told: [Int: String]) throws(StorageError) -> [RowReference] {
+  ///   - query: the query.
+  ///   - places: the places of rows in the results of the queries.
+  mutating func refold(
+    readWith bits: [Int: Int64], told: [Int: String], query: Int64, places: [Int64: QueryPlaces]
+  ) throws(StorageError) -> [RowReference] {
     var conflicts: [RowReference] = []
     let keyless = try findKeyless()
     let bases = try keptBases()
@@ -96,6 +109,8 @@ extension LocalRows {
         serverImage?[.queries] = .integer(queries & ~mask)
         // A row that was created here and is not in this read does not match the query.
         if queries & ~mask == 0 { serverImage = nil }
+      } else if let old, try hidesLinks(old, serverImage, reference, by: query, places) {
+        serverImage?.linkETag = old.linkETag
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
     }
@@ -147,6 +162,20 @@ extension LocalRows {
   ) throws(StorageError) -> Bool {
     guard let query, let bit = try connection.bit(of: query, in: reference.table) else { return false }
     return (image?.integer(.queries) ?? 0) & 1 << bit != 0
+  }
+
+  /// Whether the links of a row whose base has a ``EntityCells/linkETag`` are still not known after a read: the query
+  /// leaves out a link to a single entity that another query shows.
+  private func hidesLinks(
+    _ old: EntityCells, _ image: EntityCells?, _ reference: RowReference, by query: Int64?,
+    _ places: [Int64: QueryPlaces]
+  ) throws(StorageError) -> Bool {
+    guard old.linkETag != nil, !old.isGone, let query, let table = plan.table(reference.table) else { return false }
+    let hidden = singleLinks(of: table).subtracting(places[query]?.navigations(from: table) ?? [])
+    for (other, places) in places where other != query && !hidden.isDisjoint(with: places.navigations(from: table)) {
+      if try isRead(image, reference, by: other) { return true }
+    }
+    return false
   }
 
   private mutating func rebase(_ link: LinkReference, to isThere: Bool) throws(StorageError) {

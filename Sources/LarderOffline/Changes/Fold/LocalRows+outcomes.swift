@@ -126,13 +126,19 @@ extension LocalRows {
 
   /// Whether a row can have links to a single entity that none of its columns contains.
   private func hasSingleLinks(_ reference: RowReference) -> Bool {
-    guard let table = plan.table(reference.table) else { return false }
-    return table.navigations.contains { navigation in
-      switch navigation.relation {
+    plan.table(reference.table).map { !singleLinks(of: $0).isEmpty } ?? false
+  }
+
+  /// The numbers of the navigation properties of a table that lead to a single entity, and that no column contains.
+  func singleLinks(of table: EntityTable) -> Set<Int> {
+    let numbers = table.navigations.indices.filter { number in
+      let navigation = table.navigations[number]
+      return switch navigation.relation {
       case .links, .columns: !navigation.isCollection && !plan.isDependent(navigation, table)
       case .containment, .container: false
       }
     }
+    return Set(numbers)
   }
 
   /// Makes the uploaded bytes those of the stream at the server.
