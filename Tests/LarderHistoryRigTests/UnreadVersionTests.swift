@@ -168,6 +168,48 @@ struct UnreadVersionTests {
     try await rig.store.provider.close()
   }
 
+  @Test(
+    "A link in a transaction is sent though an own change has given its entity another ETag", arguments: [false, true],
+    [false, true])
+  func linkInTransaction(isUpdate: Bool, isSetByOther: Bool) async throws {
+    let rig = try await Rig()
+    try await rig.set("Note", to: "mine")
+    try await rig.lose()
+    #expect(try await rig.upload().sent == 1)
+    if isSetByOther { rig.other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}") }
+    var buyer = ODataNavigationLink(name: "Buyer")
+    buyer.bindings = ["Buyers(2)"]
+    let link: ODataSingleRequest =
+      isUpdate
+      ? .update("Orders(1)", to: ODataEntity(navigationLinks: [buyer]))
+      : .updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    let name = ODataEntity(properties: [ODataProperty("Name", .string("mine"))])
+    _ = try await rig.store.provider.execute(
+      batch: ODataBatchRequest([.changeSet([link, .update("Buyers(1)", to: name)])]))
+    let report = try await rig.upload(.serverWins)
+    #expect(report.sent == (isSetByOther ? 0 : 2) && report.discarded == (isSetByOther ? 2 : 0), "\(report)")
+    #expect(report.failed == 0 && rig.buyer == (isSetByOther ? "3" : "2"))
+    try await rig.store.provider.close()
+  }
+
+  @Test("A change behind such a link in its transaction does not overwrite what another client has written")
+  func changeBehindLinkInTransaction() async throws {
+    let rig = try await Rig()
+    try await rig.set("Note", to: "mine")
+    try await rig.lose()
+    #expect(try await rig.upload().sent == 1)
+    let name = ODataEntity(properties: [ODataProperty("Name", .string("mine"))])
+    _ = try await rig.store.provider.execute(
+      batch: ODataBatchRequest([
+        .changeSet([.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)"), .update("Orders(1)", to: name)])
+      ]))
+    rig.other("PATCH", "Orders(1)", "{\"Name\":\"theirs\"}")
+    let report = try await rig.upload()
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+    #expect(rig.order?.values["Name"] == .string("theirs"))
+    try await rig.store.provider.close()
+  }
+
   @Test("A row whose query is removed does not come back, though a version of it was read in part")
   func rowOfRemovedQuery() async throws {
     let rig = try await Rig { $0.deltas = .plain }

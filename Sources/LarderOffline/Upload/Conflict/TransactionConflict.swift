@@ -10,6 +10,8 @@ extension ConflictResolution {
     /// The ETag condition that it was sent with.
     let condition: String?
     let failure: ArchivedFailure
+    /// For a change of a link to a single entity: the result of a look-up that shows no other client's change.
+    var linkOutcome: RequestOutcome?
   }
 
   /// The results of the requests of a transaction that failed because of a condition (412, 428). Requests whose
@@ -97,6 +99,7 @@ extension ConflictResolution {
   }
 
   private func outcome(of member: Member) async throws -> RequestOutcome {
+    if let outcome = member.linkOutcome { return outcome }
     switch member.entry.request.operation {
     case .create, .createMedia, .createLink: return .queued
     case .updateLink, .deleteLink: guard member.condition != nil, member.condition != "*" else { return .queued }

@@ -207,7 +207,7 @@ struct ResponseEvaluation: Sendable {
   /// The result of a rejected change of a link, which may be set already, or whose source may have another ETag. The
   /// link itself is looked up; nil if that is inconclusive.
   private func linkOutcome(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
-    if member.entry.request.setsLink, error.httpStatus == 412 { return try await linkedUpdateOutcome(member) }
+    if member.entry.request.setsLink, error.httpStatus == 412 { return try await formerLinkOutcome(member) }
     guard member.entry.request.linkName != nil, let status = error.httpStatus, [400, 409, 412, 428].contains(status)
     else { return nil }
     switch try await lookedUp(member) {
@@ -221,18 +221,26 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// The result of an update that sets links and whose condition failed: it is sent again with the current ETag if its
-  /// entity has the same values, and the links lead where they led when the change was made. Nil if not.
-  private func linkedUpdateOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
+  /// The result of a change of single links whose condition failed: it is sent again with the current ETag if its
+  /// entity has the same values, because the ETag also protects later changes of its transaction, and the links lead
+  /// where they led when the change was made. Nil if not.
+  private func formerLinkOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
     let resolution = ConflictResolution(journal: journal)
     // The ETag is read before the links: those that another client sets in between have a later one.
     guard member.request.ifMatch != nil, member.request.ifMatch != "*",
       case .existing(let serverResponse) = try await resolution.fetched(of: member.entry),
       let etag = serverResponse.etag, etag != member.request.ifMatch,
       try await !resolution.isOtherVersion(serverResponse, member.entry),
-      try await RequestResolver(journal: journal).hasFormerLinks(sentEntry(member))
+      try await hasFormerLinks(member)
     else { return nil }
     return .again(.existing(serverResponse), nil)
+  }
+
+  private func hasFormerLinks(_ member: PreparedRequest) async throws -> Bool {
+    if member.entry.request.setsLink {
+      return try await RequestResolver(journal: journal).hasFormerLinks(sentEntry(member))
+    }
+    return if case .queued = try await lookedUp(member) { true } else { false }
   }
 
   /// Some services check a change of a stream against its entity's ETag. If the stream still has the ETag that was
@@ -348,7 +356,10 @@ struct ResponseEvaluation: Sendable {
       if case .done = outcome {
         done.append((member.entry, outcome))
       } else {
-        members.append(.init(entry: member.entry, condition: member.request.ifMatch, failure: failure))
+        members.append(
+          .init(
+            entry: member.entry, condition: member.request.ifMatch, failure: failure,
+            linkOutcome: member.entry.request.changesSingleLink ? try await formerLinkOutcome(member) : nil))
       }
     }
     guard let outcomes = try await ConflictResolution(journal: journal).outcomes(of: members) else { return nil }
