@@ -24,6 +24,7 @@ struct HistoryTests {
     }
     print(result)
     #expect(result.histories > 0)
+    #expect(!result.hasTooManyUnavoidable)
     // One of each kind is shown by the shortest history that has it.
     for (name, all) in Dictionary(grouping: surprises, by: \.value.name).sorted(by: { $0.key < $1.key }) {
       guard let (seed, finding) = all.min(by: { $0.key < $1.key }) else { continue }

@@ -133,29 +133,55 @@ struct OracleTests {
     case nothing, aboutAnother
     /// A property that the creation left out.
     case beside
-    /// One of the properties that it sent.
+    /// One of the properties that it sent. A text still shows.
     case overwrites
+    /// The text of the entity. That of an entity created together with it, by which no look-up finds it, still shows.
+    case hides
   }
 
   @Test(
-    "A lost creation that is sent again is unavoidable only if another client wrote over it before",
+    "A lost creation that is sent again is unavoidable only if another client wrote over all its texts before",
     arguments: Between.allCases, [true, false])
   func obscured(between: Between, isLost: Bool) throws {
     let hand = try Hand(ModelKind())
-    hand.add(.create) { $0.texts = ["m0text"] }
-    let body = "{\"Name\":\"m0text\",\"Stock\":1}"
+    hand.add(.createDeep) { ($0.texts, $0.childTexts) = (["m0text", "c0m0item"], ["c0m0item"]) }
+    let body = "{\"Name\":\"m0text\",\"Stock\":1,\"Items\":[{\"Text\":\"c0m0item\"}]}"
     hand.send("A", "POST", "Orders", body, mark: 0, isLost: isLost)
     switch between {
     case .nothing: break
     case .aboutAnother: hand.send("other", "PATCH", "Orders(1)", "{\"Name\":\"theirs\"}")
     case .beside: hand.send("other", "PATCH", "Orders(1001)", "{\"Note\":\"theirs\"}")
     case .overwrites: hand.send("other", "PATCH", "Orders(1001)", "{\"Stock\":2}")
+    case .hides: hand.send("other", "PATCH", "Orders(1001)", "{\"Name\":\"theirs\"}")
     }
     hand.send("A", "POST", "Orders", body, mark: 0, isLost: false)
-    hand.send("other", "PATCH", "Orders(1002)", "{\"Stock\":3}")
-    let isObscured = isLost && between == .overwrites
+    hand.send("other", "PATCH", "Orders(1003)", "{\"Name\":\"theirs too\"}")
+    let isObscured = isLost && between == .hides
     #expect(hand.isTwice == !isObscured)
     #expect(hand.isUnavoidable == isObscured)
+  }
+
+  @Test(
+    "A creation that the service denies is done twice if the service shows all that was sent, not a form of it",
+    arguments: ["M0TEXT", "m0text"])
+  func denied(text: String) throws {
+    var kind = ModelKind()
+    (kind.rollsBack, kind.texts) = (false, .uppercased)
+    let hand = try Hand(kind)
+    hand.add(.create) { $0.texts = [text] }
+    hand.send("A", "POST", "Orders", "{\"Name\":\"\(text)\"}", mark: 0, isLost: false)
+    hand.run.model.change { $0.effects[$0.effects.count - 1].isDenied = true }
+    hand.send("A", "POST", "Orders", "{\"Name\":\"\(text)\"}", mark: 0, isLost: false)
+    #expect(hand.isTwice == (text == "M0TEXT"))
+    #expect(hand.isUnavoidable == (text != "M0TEXT"))
+  }
+
+  @Test(
+    "Findings that no store can avoid fail a run if there are many",
+    arguments: [(400, 8, false), (400, 9, true), (20, 2, false), (20, 3, true), (100, 2, false), (0, 0, false)])
+  func manyUnavoidable(histories: Int, unavoidable: Int, isTooMany: Bool) {
+    let result = HistoryBatch.Result(histories: histories, unavoidable: (0..<unavoidable).map { UInt64($0) })
+    #expect(result.hasTooManyUnavoidable == isTooMany)
   }
 
   @Test("A media entity whose bytes another client has replaced is not as it was made", arguments: [false, true])

@@ -6,7 +6,8 @@ import LarderHistoryRig
 ///
 /// It begins with the history of `--seed` and goes on with those behind it, `--width` at a time. `--theme` makes all of them
 /// about one theme, `--stop` ends with the first one that has a finding, `--trace` prints each history, `--shrink` a short
-/// one for each kind of finding. Ends with 1 if there is a finding that a store could have avoided.
+/// one for each kind of finding. Ends with 1 if there is a finding that a store could have avoided, or if there are many
+/// that none can.
 @main
 enum HistoryRunner {
   static func main() async throws {
@@ -26,7 +27,7 @@ enum HistoryRunner {
       for finding in outcome.findings { print("seed \(outcome.seed) after \(seconds) s: \(finding)") }
     }
     print(result)
-    defer { if !result.seeds.isEmpty { exit(1) } }
+    defer { if !result.seeds.isEmpty || result.hasTooManyUnavoidable { exit(1) } }
     guard arguments.contains("--shrink") else { return }
     for (name, seeds) in result.seeds.sorted(by: { $0.key < $1.key }) {
       guard let seed = seeds.min() else { continue }

@@ -37,6 +37,8 @@ package struct Change: Sendable {
   package var keys: [ModelService.Name] = []
   /// The texts that no other change sends, but for one that is its twin.
   package var texts: [String] = []
+  /// Those of them that entities created together with the first have.
+  package var childTexts: Set<String> = []
   /// Another creation that has sent the same values: which of the entities is whose does not matter.
   package var twin: Int?
   /// Whether an update sets nothing but a link.

@@ -38,6 +38,10 @@ package struct HistoryBatch: Sendable {
     /// The seeds that show what no store can avoid.
     package var unavoidable: [UInt64] = []
 
+    /// Whether what no store can avoid has come so often that something else is wrong: in more than 2 percent of the
+    /// histories, and in three at least.
+    package var hasTooManyUnavoidable: Bool { unavoidable.count >= 3 && unavoidable.count * 50 > histories }
+
     package var description: String {
       var named = seeds.sorted { $0.key < $1.key }
       if !unavoidable.isEmpty { named.append((key: "unavoidable", value: unavoidable)) }

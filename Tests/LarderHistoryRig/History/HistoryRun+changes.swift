@@ -185,6 +185,7 @@ extension HistoryRun {
     let items = (0...roll(2)).map { place in
       let text = "c\(place)\(text(change))"
       change.texts.append(text)
+      change.childTexts.insert(text)
       var item = ODataEntity(properties: [ODataProperty("Text", .string(text))])
       guard !plan.kind.givesKeys else { return item }
       let key = 200_000 + changes.count * 10 + place

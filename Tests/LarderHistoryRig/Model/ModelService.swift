@@ -270,14 +270,19 @@ package struct ModelService: Sendable {
     var left: [Name: String] = [:]
     if kind == .create, mark != nil {
       for earlier in effects where earlier.kind == .create && earlier.mark != nil && earlier.actor == actor {
-        let values = ([earlier.entity] + earlier.children).compactMap { entities[$0]?.values.values.map(\.plainText) }
-        left[earlier.entity] = values.flatMap(\.self).sorted().joined(separator: " ")
+        left[earlier.entity] = text(of: earlier)
       }
     }
     effects.append(
       Effect(
         number: effects.count, actor: actor, mark: mark, kind: kind, entity: name, isChange: isChange,
         overwritten: overwritten, children: children, condition: condition, left: left))
+  }
+
+  /// What is left of the entity of a creation, and of those in it.
+  func text(of creation: Effect) -> String {
+    let values = ([creation.entity] + creation.children).compactMap { entities[$0]?.values.values.map(\.plainText) }
+    return values.flatMap(\.self).sorted().joined(separator: " ")
   }
 
   /// Who the request that is carried out writes for.

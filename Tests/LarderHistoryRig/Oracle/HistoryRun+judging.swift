@@ -183,24 +183,34 @@ extension HistoryRun {
     }
   }
 
-  /// Whether creations happened although no response says so, and then another client deleted the entities or wrote over
-  /// what was sent, before an effect with a number, and no download between. A service that denies what it did, and stores
-  /// texts in other forms, shows an entity that may as well be another client's.
+  /// Whether creations happened although no response says so, and before an effect with a number another client deleted
+  /// the entities, or wrote over all texts that were sent for them, with no download between. If a service denies what
+  /// it did and stores texts in other forms, an entity may as well be another client's, unless it has all these texts.
   private func areObscured(_ creations: [ModelService.Effect], _ change: Change, before end: Int) -> Bool {
-    creations.allSatisfy { creation in
+    let texts = change.texts.filter { !change.childTexts.contains($0) }
+    return creations.allSatisfy { creation in
       guard creation.kind == .create, creation.isLost || creation.isDenied else { return false }
-      if creation.isDenied, plan.kind.texts != .kept { return true }
+      let left = left(of: creation, before: end)
+      if creation.isDenied, plan.kind.texts != .kept, !texts.allSatisfy(left.contains) { return true }
       let names = [creation.entity] + creation.children
-      return model.service.effects[creation.number..<end].contains { later in
-        guard later.actor != creation.actor, names.contains(later.entity), !wasDownloaded(creation, before: later)
-        else {
-          return false
+      return !shows(left, texts)
+        && model.service.effects[creation.number..<end].contains { later in
+          guard later.actor != creation.actor, names.contains(later.entity), !wasDownloaded(creation, before: later)
+          else {
+            return false
+          }
+          let sent = model.service.entities[later.entity]?.sent
+          return later.kind == .delete
+            || later.overwritten.contains { $1.writer == creation.actor && sent?.contains($0) ?? true }
         }
-        let sent = model.service.entities[later.entity]?.sent
-        return later.kind == .delete
-          || later.overwritten.contains { $1.writer == creation.actor && sent?.contains($0) ?? true }
-      }
     }
+  }
+
+  /// What is left of the entities of a creation before an effect with a number, as text.
+  private func left(of creation: ModelService.Effect, before end: Int) -> String {
+    let service = model.service
+    if service.effects.indices.contains(end) { return service.effects[end].left[creation.entity] ?? "" }
+    return service.text(of: creation)
   }
 
   /// Whether the store that made an entity has downloaded it before another effect.
@@ -281,8 +291,13 @@ extension HistoryRun {
 
   /// Whether an entity that a creation has made still had one of its texts when a later one was carried out.
   private func shows(_ made: ModelService.Name, _ change: Change, at later: ModelService.Effect) -> Bool {
-    let left = later.left[made]?.uppercased() ?? ""
-    return change.texts.contains { left.contains($0.prefix(6).uppercased()) }
+    shows(later.left[made] ?? "", change.texts)
+  }
+
+  /// Whether a text contains one of those that were sent, in any form in which a service stores it.
+  private func shows(_ text: String, _ sent: [String]) -> Bool {
+    let text = text.uppercased()
+    return sent.contains { text.contains($0.prefix(6).uppercased()) }
   }
 
   /// Whether two equal creations were carried out together, both without a response, and each repetition came when the
@@ -330,11 +345,8 @@ extension HistoryRun {
     guard change.operation == .create || change.operation == .createDeep, plan.kind.givesKeys, change.set != "Tags",
       !change.texts.isEmpty
     else { return false }
-    let service = model.service
-    let made = service.effects.filter { $0.mark == change.mark && $0.kind == .create }
-    let left = made.flatMap { [$0.entity] + $0.children }.compactMap { service.entities[$0]?.values.values }
-    let text = left.flatMap { $0.map(\.plainText) }.joined(separator: " ").uppercased()
-    return !change.texts.contains { text.contains($0.prefix(6).uppercased()) }
+    let made = model.service.effects.filter { $0.mark == change.mark && $0.kind == .create }
+    return !made.contains { shows(model.service.text(of: $0), change.texts) }
   }
 
   /// The fault that the repetition, or the loss, of a change shows.
