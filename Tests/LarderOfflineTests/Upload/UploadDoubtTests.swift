@@ -75,6 +75,30 @@ struct UploadDoubtTests {
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} ORDER BY ID") == ["1|changed", "3|n3", "4|n4", "5|n5"])
   }
 
+  @Test(
+    "A creation that is rejected with 406 is looked up: it may have been executed",
+    arguments: [(true, 0), (false, 0), (true, 100)])
+  func notAcceptable(isDone: Bool, changesPerBatch: Int) async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(ODataEntity(properties: [ODataProperty("Name", .string("made by me"))]), in: "Orders")
+    if changesPerBatch == 0 {
+      rig.service.fail(isDone ? .answer(406) : .status(406)) { $0.hasPrefix("POST") }
+    } else {
+      rig.service.change { state in
+        state.ways.shapesParts = { parts in
+          parts.map { part in
+            guard let line = part.firstRange(of: "HTTP/1.1 201") else { return part }
+            return part[..<line.lowerBound] + "HTTP/1.1 406 X\r\nContent-Length: 0\r\n\r\n\r\n"
+          }
+        }
+      }
+    }
+    let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
+    #expect(report.sent == (isDone ? 1 : 0) && report.failed == (isDone ? 0 : 1), "\(report)")
+    #expect(try await rig.failures() == (isDone ? [] : [.refused]))
+    #expect(rig.service.log == (isDone ? ["POST Orders(1000)"] : []))
+  }
+
   @Test("Two that are alike were made, and one of them arrived: each is made once", arguments: [1, 2])
   func alike(arrived: Int) async throws {
     let rig = try await UploadRig()

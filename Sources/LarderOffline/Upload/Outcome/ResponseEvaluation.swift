@@ -161,6 +161,7 @@ struct ResponseEvaluation: Sendable {
       return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
     case .rejected:
       if let outcome = try await earlierSuccess(member, error) { return (outcome, nil) }
+      if let outcome = try await unacceptableOutcome(member, error) { return (outcome, nil) }
       if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
       return (try await rejection(member, error), nil)
     case .conflict:
@@ -202,6 +203,17 @@ struct ResponseEvaluation: Sendable {
         of: member.entry, hasResponse: true)
     else { return nil }
     return .done(serverResponse)
+  }
+
+  /// The result of a creation or action that is rejected with 406. This is about the form of the response: the service
+  /// may have executed it (RFC 9110 §15.5.7). Nil if it has not.
+  private func unacceptableOutcome(
+    _ member: PreparedRequest, _ error: ODataServiceError
+  ) async throws -> RequestOutcome? {
+    let request = member.entry.request
+    guard error.httpStatus == 406, request.makesEntity || request.operation == .action else { return nil }
+    let outcome = try await lookedUp(member)
+    return if case .queued = outcome { nil } else { outcome }
   }
 
   /// The result of a rejected change of a link, which may be set already, or whose source may have another ETag. The
