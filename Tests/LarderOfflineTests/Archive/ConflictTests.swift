@@ -97,6 +97,22 @@ struct ArchiveConflictTests {
     #expect(try await rig.isClean())
   }
 
+  @Test(
+    "Behind a merged change, one that knows the other client's version is no conflict; a deletion that does not is",
+    arguments: [false, true], [true, false])
+  func behindMerged(isDeletion: Bool, hasETags: Bool) async throws {
+    let rig = try await UploadRig(.init(hasETags: hasETags))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    if isDeletion { try await rig.store.delete("Orders(1)") }
+    colleague(rig, "Note")
+    try await rig.store.download()
+    if !isDeletion { try await rig.store.update("Orders(1)", to: entity(("Note", .string("mine")))) }
+    let report = try await rig.store.upload(options(.mergeDisjoint))
+    #expect(report.sent == (isDeletion ? 1 : 2) && report.failed == (isDeletion ? 1 : 0), "\(report)")
+    #expect(order(rig)?["Name"] == "\"mine\"")
+    #expect(order(rig)?["Note"] == (isDeletion ? "\"theirs\"" : "\"mine\""))
+  }
+
   @Test("A change of an entity that an own change of another one has touched is no conflict")
   func touchedBeside() async throws {
     let rig = try await UploadRig()

@@ -108,8 +108,12 @@ struct UploadCommit: Sendable {
           try entry.failure?.base
           ?? entry.request.entity.flatMap { (entity) throws(StorageError) in try rows.base(of: entity) }
         try take(theirs, entry, &rows)
-        if isQueued, let base, case .existing(let serverResponse) = theirs {
-          try noteConflict(entry, base: base, serverResponse: serverResponse, rows: rows)
+        if isQueued, case .existing(let serverResponse) = theirs {
+          let noticed = entry.failure.flatMap { $0.kind == .conflict ? $0 : nil }
+          try queue.set(failure: nil, of: entry.id)
+          if let base {
+            try noteConflict(entry, base: base, serverResponse: serverResponse, rows: rows, seen: noticed)
+          }
         }
         if isQueued { try again(entry, theirs: theirs, changed: changed, rows: &rows) }
       case .discarded(let theirs):
@@ -239,7 +243,6 @@ struct UploadCommit: Sendable {
     request.streamETag = request.isOfStream ? serverResponse.resourceETag(of: request, rows.plan) : nil
     request.ifMatch = nil
     request.isETagOld = nil
-    try queue.set(failure: nil, of: entry.id)
     if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
       let table = rows.plan.table(entity.table)
     {
