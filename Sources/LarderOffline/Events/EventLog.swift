@@ -26,8 +26,7 @@ enum EventLog {
 
   /// The member of the record that each property is read from.
   private static let members = [
-    "EventType": "type", "DefiningQuery": "query", "Strategy": "strategy", "Rows": "rows", "Bytes": "bytes",
-    "Pages": "pages",
+    "EventType": "type", "DefiningQuery": "query", "Rows": "rows", "Bytes": "bytes", "Pages": "pages",
     "Milliseconds": "milliseconds", "Details": "details", "ErrorCode": "errorCode",
   ]
 
@@ -47,6 +46,8 @@ enum EventLog {
         switch column.name {
         case "EventID": "id"
         case "Time": "strftime('%Y-%m-%dT%H:%M:%fZ', time, 'unixepoch')"
+        // Earlier versions called it `way`.
+        case "Strategy": "coalesce(json_extract(text, '$.strategy'), json_extract(text, '$.way'))"
         default: "json_extract(text, '$.\(members[column.name] ?? column.name)')"
         }
       columns.append("\(value) AS \"\(column.name)\"")

@@ -84,6 +84,18 @@ struct QueryEditingTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("the event log shows the strategy of downloads that an earlier version has logged")
+  func earlierEvents() async throws {
+    let rig = try await UploadRig()
+    let record = "{\"type\":\"Query\",\"query\":\"before\",\"way\":\"changes\"}"
+    try await rig.open.write { snapshot in
+      try snapshot.connection.run("INSERT INTO larder_event(time, text) VALUES(0, ?1)", .text(record))
+    }
+    let events = try await rig.store.readEntitySet("EventLog?$filter=Strategy ne null&$orderby=EventID").entities
+    let strategies: [ODataValue?] = events.map { $0["Strategy"] }
+    #expect(strategies == [.string("whole"), .string("whole"), .string("changes")])
+  }
+
   private struct Event: Decodable, Sendable {
     var type: String
     enum CodingKeys: String, CodingKey { case type = "EventType" }
