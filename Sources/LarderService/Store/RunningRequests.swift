@@ -30,8 +30,8 @@ package final class RunningRequests: Sendable {
     for waiter in resumable { waiter.resume() }
   }
 
-  /// Cancels all running requests, the last one first, and waits until their work has ended. Meanwhile a request may get
-  /// its turn: then all before it have had theirs.
+  /// Cancels all running requests, the last one first, and waits until their work has ended. A request that gets its
+  /// turn meanwhile is carried out, as all before it were: no change takes effect behind one that was cancelled.
   package func endAll() async {
     let latest = state.withLock { $0.executions.values.sorted { $0.number > $1.number } }
     for (_, execution) in latest { execution.cancel() }

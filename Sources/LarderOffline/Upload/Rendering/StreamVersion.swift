@@ -31,8 +31,9 @@ extension QueuedRequest {
   /// The ETag of the changed resource when the change was made: the stream's, otherwise the entity's.
   var resourceETag: String? { isOfStream && usesEntityETag != true ? streamETag : baseETag }
 
-  /// Whether it is sent with an ETag that an earlier change of the store may have replaced. That of a link says which
-  /// links the store knows.
+  /// Whether it is sent with an ETag of its entity that an earlier change of the store may have replaced. A change of a
+  /// single link does not count: its ETag is that of the last version whose links are known. If the condition fails, the
+  /// link is looked up.
   var hasOldCondition: Bool { isETagOld == true && ifMatch != "*" && !changesSingleLink && !isOfStream }
 
   /// For a change of a stream, the column of its entity's table that contains the metadata of the stream; otherwise
