@@ -51,10 +51,12 @@ struct ArchitectureTests {
 
   @Test("Time, random numbers and tasks come from LarderEnvironment, except in files that are listed with a reason")
   func ambient() {
-    let violations = SourceFile.sources.flatMap(Traps.ambient)
+    let violations = SourceFile.sources.flatMap(AmbientState.violations).map(\.description)
     #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
-    let paths = Set(SourceFile.sources.map(\.path))
-    for path in Traps.ambientFiles.keys { #expect(paths.contains(path), "\(path) is not a file") }
+    for (path, exception) in AmbientState.exceptions {
+      let uses = SourceFile.sources.filter { $0.path == path }.flatMap(AmbientState.uses)
+      #expect(Set(uses.map(\.name)) == exception.names, "the exception of \(path)")
+    }
   }
 
   @Test("No test waits for a fixed time, except in files that are listed with a reason")

@@ -150,26 +150,44 @@ struct GateTests {
   }
 
   @Test(
-    "The system's time, random numbers and tasks are rejected",
+    "The system's time, random numbers, tasks and threads are rejected",
     arguments: [
       "let a = Date()", "Task { await f() }", "let a = Task<Int, Never> {", "Task.detached {", "Task(priority: .low) {",
       "try await Task.sleep(for: a)", "let a = ContinuousClock.now", "let a = UInt64.random(in: 0...9)",
-      "let a = UUID().uuidString", "usleep(9)",
+      "let a = UUID().uuidString", "usleep(9)", "let a: Date = .now", "f(.now)", ".now - a", "return Task {",
+      "return Task<Int, Never> {", "return Task<Int, any Error>(priority: .low) {", "f(Task<Int, Never> { 1 })",
+      "Task<Int, Never>.detached {", "f(using: a, Date())", "f(using: Int.random(in: 0...f(9)), b)",
+      "let a = [1].shuffled().sorted(using: b)", "DispatchQueue(label: a)", "DispatchQueue.global().async {",
+      "Thread { f() }.start()", "Thread.detachNewThread {", "DetachedThread.start {", "let a = \"SELECT unixepoch()\"",
+      "let a = \"time < UNIXEPOCH('now')\"", "let a = \"DEFAULT CURRENT_TIMESTAMP\"", "let a = #\"randomblob(16)\"#",
+      "let a = \"\"\"\n  ORDER BY random()\n  \"\"\"", "let a = \"\\(b) ORDER BY random()\"",
     ])
   func ambient(line: String) {
-    #expect(Traps.ambient(in: file(line)).count == 1)
-    #expect(Traps.ambient(in: file(line, path: "Sources/LarderCurl/A.swift")).isEmpty)
-    #expect(Traps.ambient(in: file("let a = b  // \(line)")).isEmpty)
+    #expect(AmbientState.violations(in: file(line)).count == 1)
+    #expect(AmbientState.violations(in: file(line, path: "Sources/LarderCurl/A.swift")).isEmpty)
+    #expect(AmbientState.violations(in: file("let a = b  /* \(line) */")).isEmpty)
+  }
+
+  @Test("An exception of a file is for the names that it lists")
+  func ambientExceptions() {
+    let path = "Sources/LarderStorage/File/Lock/SharedCounter.swift"
+    #expect(AmbientState.violations(in: file("usleep(9)", path: path)).isEmpty)
+    #expect(AmbientState.violations(in: file("let a = Date()", path: path)).count == 1)
   }
 
   @Test(
     "Code that only looks like it passes",
     arguments: [
       "let a = environment.task {", "let a: Task<Int, Never>?", "if Task.isCancelled {", "Int.random(in: a, using: &b)",
-      "func f(_ task: Task<Void, any Error>) {", "let a = UUID(uuid: b)", "let a = Date(timeIntervalSince1970: 0)",
+      "Int.random(\n  in: f(a),\n  using: &b)", "func f(_ task: Task<Void, any Error>) {", "let a = UUID(uuid: b)",
+      "let a = Date(timeIntervalSince1970: 0)", "func f() -> Task<Int, Never> {", "let a = clock.now", "f().now",
+      "environment.random()", "let random = random()", "let a = \"b_\\(environment.random())\"",
+      "let a = \"strftime('%f', time, 'unixepoch')\"", "BlockedThread.isMain(#isolation)",
+      "func f(queue: DispatchQueue)",
+      "a.map { a -> Task<Int, Never>? in", "// SELECT unixepoch()",
     ])
   func noAmbient(line: String) {
-    #expect(Traps.ambient(in: file(line)).isEmpty)
+    #expect(AmbientState.violations(in: file(line)).isEmpty)
   }
 
   @Test("A wait for a fixed time in a test is rejected")

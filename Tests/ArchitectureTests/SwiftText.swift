@@ -6,18 +6,20 @@ struct SwiftText {
   /// As long as the source, line by line.
   let code: String
 
-  init(_ source: String) {
-    var scanner = Scanner(source: Array(source.utf8))
+  /// - Parameter keepsStrings: whether only comments are blanked.
+  init(_ source: String, keepsStrings: Bool = false) {
+    var scanner = Scanner(source: Array(source.utf8), keepsStrings: keepsStrings)
     code = String(decoding: scanner.blanked(), as: UTF8.self)
   }
 }
 
 private struct Scanner {
   let source: [UInt8]
+  let keepsStrings: Bool
   var output: [UInt8] = []
   var place = 0
 
-  init(source: [UInt8]) { self.source = source }
+  init(source: [UInt8], keepsStrings: Bool) { (self.source, self.keepsStrings) = (source, keepsStrings) }
 
   private func starts(_ text: StaticString) -> Bool { starts(Array(text.description.utf8)) }
 
@@ -30,6 +32,14 @@ private struct Scanner {
   private mutating func blank(_ count: Int = 1) {
     for byte in source[place..<min(place + count, source.count)] { output.append(byte == 0x0a ? 0x0a : 0x20) }
     place = min(place + count, source.count)
+  }
+
+  /// Blanks a part of a string.
+  private mutating func blankString(_ count: Int = 1) {
+    guard keepsStrings else { return blank(count) }
+    let end = min(place + count, source.count)
+    output += source[place..<end]
+    place = end
   }
 
   mutating func blanked() -> [UInt8] {
@@ -77,26 +87,26 @@ private struct Scanner {
 
   private mutating func string(hashes: Int) {
     let fence = [UInt8](repeating: UInt8(ascii: "#"), count: hashes)
-    blank(hashes)
+    blankString(hashes)
     let quotes = [UInt8](repeating: UInt8(ascii: "\""), count: starts("\"\"\"") ? 3 : 1)
     let end = quotes + fence
     let escape = [UInt8(ascii: "\\")] + fence
     let interpolated = escape + [UInt8(ascii: "(")]
-    blank(quotes.count)
+    blankString(quotes.count)
     while place < source.count {
       if starts(end) {
-        blank(end.count)
+        blankString(end.count)
         return
       }
       if starts(interpolated) {
-        blank(2 + hashes)
+        blankString(2 + hashes)
         interpolation()
       } else if starts(escape) {
-        blank(2 + hashes)
+        blankString(2 + hashes)
       } else if quotes.count == 1, source[place] == 0x0a {
         return  // not a string after all
       } else {
-        blank()
+        blankString()
       }
     }
   }
@@ -111,7 +121,7 @@ private struct Scanner {
       }
       if source[place] == UInt8(ascii: "(") { depth += 1 }
       if source[place] == UInt8(ascii: ")") { depth -= 1 }
-      blank()
+      blankString()
     }
   }
 }

@@ -31,40 +31,6 @@ enum Traps {
     }
   }
 
-  /// Time, random numbers and tasks that do not come from `LarderEnvironment`.
-  static func ambient(in file: SourceFile) -> [String] {
-    guard let target = file.target, !shells.contains(target), ambientFiles[file.path] == nil else { return [] }
-    let words = file.occurring(ambientWords)
-    let mayStart = !file.occurring(["Task", "Date()"]).isEmpty
-    guard mayStart || !words.isEmpty else { return [] }
-    return file.codeLines.enumerated().flatMap { index, line in
-      words.filter { line.contains($0) && !line.contains("using:") }
-        .map { "\(file.path):\(index + 1): \($0): take it from LarderEnvironment" }
-        + (mayStart
-          && line.contains(/(\bTask\s*[({])|(\bTask\.(detached|immediate)\b)|([=(] Task<.*>\s*[({])|(\bDate\(\))/)
-          ? ["\(file.path):\(index + 1): a task or the date: take it from LarderEnvironment"] : [])
-    }
-  }
-
-  /// They work with sockets and terminals, whose time is the machine's, and `LarderCore` provides the environment.
-  private static let shells: Set = [
-    "LarderCore", "LarderCurl", "LarderURLSession", "LarderServer", "LarderCommands", "LarderTool",
-  ]
-  private static let ambientWords = [
-    "Date.now", "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", ".random(in:",
-    "SystemRandomNumberGenerator", ".randomElement()", ".shuffled()", "UUID()", "Task.sleep", "usleep(", "nanosleep(",
-    "asyncAfter(", "Thread.sleep",
-  ]
-  /// The files that read the machine's own clock or random numbers, with the reason.
-  static let ambientFiles = [
-    "Sources/LarderContent/Cache/File/CacheFolder.swift": "waits for a lock of another process",
-    "Sources/LarderStorage/File/Lock/SharedCounter.swift": "waits for a lock of another process",
-    "Sources/LarderStorage/File/WholeFile.swift": "gives a file a name that cannot be guessed",
-    "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come only from the system",
-    "Sources/LarderContent/Cache/Tiered/ChangeMark.swift": "checks once a second whether its file has been replaced",
-    "Sources/LarderService/Store/Blocking.swift": "blocks the caller's thread until a task has ended",
-  ]
-
   /// Waits by the clock in tests: a test waits for what it expects, never for a time.
   static func sleeps(in file: SourceFile) -> [String] {
     guard sleepingFiles[file.path] == nil else { return [] }

@@ -140,10 +140,10 @@ extension LocalRows {
   func conflict(
     of entry: QueueEntry, base: EntityCells?, theirs: EntityCells?
   ) throws(StorageError) -> ArchivedFailure {
-    let seconds = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
     var failure = ArchivedFailure(
       kind: .conflict, message: "Another client has changed the entity at the service.",
-      method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(seconds))
+      method: entry.request.operation.rawValue, url: entry.request.target.path,
+      time: Double(connection.environment.unixSeconds))
     (failure.base, failure.theirs) = (base, theirs)
     return failure
   }

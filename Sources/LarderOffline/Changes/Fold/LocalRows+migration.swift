@@ -5,7 +5,6 @@ extension LocalRows {
   /// Adapts effects to the plan. A request that no longer fits goes to the error archive with its content.
   mutating func fitEffects() throws(StorageError) {
     var unfitting: Set<Int64> = []
-    let now = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
     for entry in try queue.entries() {
       var effects = try queue.effects(of: entry.id)
       let before = effects
@@ -21,7 +20,8 @@ extension LocalRows {
       try queue.set(
         failure: ArchivedFailure(
           kind: .unfitting, message: "The service's model no longer has \(names).",
-          method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(now)),
+          method: entry.request.operation.rawValue, url: entry.request.target.path,
+          time: Double(connection.environment.unixSeconds)),
         of: entry.id)
       if let entity = entry.request.entity { try touch(entity) }
     }

@@ -1,0 +1,138 @@
+/// Time, random numbers, tasks and threads that do not come from `LarderEnvironment`.
+enum AmbientState {
+  /// A place in a file that uses one.
+  struct Use: Hashable {
+    let path: String
+    let line: Int
+    let name: String
+
+    var description: String { "\(path):\(line): \(name): take it from LarderEnvironment" }
+  }
+
+  /// An exception: these names may occur in a file.
+  struct Exception {
+    let names: Set<String>
+    let reason: String
+
+    init(_ names: String..., reason: String) { (self.names, self.reason) = (Set(names), reason) }
+  }
+
+  /// They work with sockets and terminals, whose time is the machine's, and `LarderCore` provides the environment.
+  private static let shells: Set = [
+    "LarderCore", "LarderCurl", "LarderURLSession", "LarderServer", "LarderCommands", "LarderTool",
+  ]
+
+  /// The files that use the machine's own, with the reason.
+  static let exceptions: [String: Exception] = [
+    "Sources/LarderContent/Cache/File/CacheFolder.swift": Exception(
+      "nanosleep(", reason: "waits for a lock of another process"),
+    "Sources/LarderContent/Cache/File/FileCache.swift": Exception(
+      "DispatchQueue(", reason: "deletes files one after the other, and a test can wait until it has"),
+    "Sources/LarderContent/Cache/Tiered/ChangeMark.swift": Exception(
+      "clock_gettime", reason: "checks once a second whether its file has been replaced"),
+    "Sources/LarderOData/Language/Binding/Binding+functions.swift": Exception(now, reason: odataNow),
+    "Sources/LarderOData/Language/Building/ODataOperand+Functions.swift": Exception(now, reason: odataNow),
+    "Sources/LarderOData/Language/Parsing/GrammarRules+Methods.swift": Exception(now, reason: odataNow),
+    "Sources/LarderOData/Language/Syntax/ODataCanonicalFunction.swift": Exception(now, reason: odataNow),
+    "Sources/LarderOffline/Query/Functions/ExpressionWriter+functions.swift": Exception(now, reason: odataNow),
+    "Sources/LarderService/Store/Blocking.swift": Exception(
+      task, reason: "blocks the caller's thread until a task has ended"),
+    "Sources/LarderStorage/Connection/ReaderPool.swift": Exception(
+      "DispatchQueue(", now, reason: "the threads of SQLite: each call waits for its result, or does not wait at all"),
+    "Sources/LarderStorage/Database/Database.swift": Exception(
+      "DispatchQueue(", reason: "the threads of SQLite: each call waits for its result"),
+    "Sources/LarderStorage/Database/LogMover.swift": Exception(
+      "DispatchQueue(", reason: "a thread of SQLite: moves the log's pages between the calls"),
+    "Sources/LarderStorage/Digest/Digest.swift": Exception(
+      "SystemRandomNumberGenerator", reason: "keys and nonces come only from the system"),
+    "Sources/LarderStorage/File/Lock/SharedCounter.swift": Exception(
+      "usleep(", reason: "waits for a lock of another process"),
+    "Sources/LarderStorage/File/WholeFile.swift": Exception(
+      ".random(in:", reason: "gives a file a name that cannot be guessed"),
+  ]
+
+  private static let odataNow = "the function now() of OData"
+
+  /// Names that are never right.
+  private static let words = [
+    "Date.now", "Date()", "timeIntervalSinceNow", "ContinuousClock", "SuspendingClock",
+    "DispatchTime", "clock_gettime", "gettimeofday", "mach_absolute_time", "systemUptime", "CFAbsoluteTimeGetCurrent",
+    "SystemRandomNumberGenerator", ".randomElement()", ".shuffled()", ".shuffle()", "Bool.random()", "UUID()",
+    "arc4random", "getrandom(", "SecRandomCopyBytes", "Task.sleep", "usleep(", "nanosleep(", "asyncAfter(",
+    "Thread.sleep", "Thread(", "Thread {", "Thread.detach", "DetachedThread", "pthread_create", "DispatchQueue(",
+    "DispatchQueue.global", "DispatchQueue.main", "OperationQueue(", "Timer(", "Timer.schedule",
+  ]
+  /// Functions of SQL that read the clock or draw random numbers.
+  private static let sqlWords = [
+    "unixepoch()", "julianday()", "datetime()", "'now'", "current_time", "current_date", "randomblob(", "random()",
+  ]
+  static let task = "a task"
+  private static let now = "the implicit .now"
+  private static let random = ".random(in:"
+
+  /// The uses in a file, without those of its exception.
+  static func violations(in file: SourceFile) -> [Use] {
+    let excepted = exceptions[file.path]?.names ?? []
+    return uses(in: file).filter { !excepted.contains($0.name) }
+  }
+
+  static func uses(in file: SourceFile) -> [Use] {
+    guard let target = file.target, !shells.contains(target) else { return [] }
+    return usesInCode(file) + unseededRandom(file) + usesInSQL(file)
+  }
+
+  private static func usesInCode(_ file: SourceFile) -> [Use] {
+    let words = file.occurring(words)
+    let mayStart = !file.occurring(["Task"]).isEmpty
+    let mayRead = !file.occurring([".now"]).isEmpty
+    guard !words.isEmpty || mayStart || mayRead else { return [] }
+    return file.codeLines.enumerated().flatMap { index, line in
+      var names = words.filter { word in
+        line.ranges(of: word).contains { range in
+          guard range.lowerBound > line.startIndex, let first = word.first, first.isLetter else { return true }
+          let before = line[line.index(before: range.lowerBound)]
+          return !(before.isLetter || before.isNumber || before == "_")
+        }
+      }
+      if mayStart, startsTask(line) { names.append(task) }
+      if mayRead, line.contains(/(^|[^\w)\]?!.])\.now\b/) { names.append(now) }
+      return names.map { Use(path: file.path, line: index + 1, name: $0) }
+    }
+  }
+
+  /// Whether a line creates a task, and does not only name its type.
+  private static func startsTask(_ line: Substring) -> Bool {
+    line.contains(/\bTask\s*[({]/) || line.contains(/\bTask(<.*>)?\.(detached|immediate|immediateDetached|init)\b/)
+      || line.contains(/([=(,{?]|\b(return|in|await|try)|^)\s*Task<.*>\s*[({]/)
+  }
+
+  /// Calls of `random(in:)` that do not pass a generator.
+  private static func unseededRandom(_ file: SourceFile) -> [Use] {
+    guard !file.occurring([random]).isEmpty else { return [] }
+    let code = file.code
+    return code.ranges(of: random).compactMap { range in
+      var depth = 1
+      let arguments = code[range.upperBound...].prefix { character in
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
+        return depth > 0
+      }
+      if arguments.contains("using:") { return nil }
+      return Use(path: file.path, line: code[..<range.lowerBound].count { $0 == "\n" } + 1, name: random)
+    }
+  }
+
+  /// The clock and the random numbers of SQLite, in string literals.
+  private static func usesInSQL(_ file: SourceFile) -> [Use] {
+    guard !file.occurring(sqlWords + sqlWords.map { $0.uppercased() }).isEmpty else { return [] }
+    let text = SwiftText(file.text, keepsStrings: true).code
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    return zip(lines, file.codeLines).enumerated().flatMap { index, pair in
+      let (line, code) = (pair.0.lowercased(), pair.1.lowercased())
+      return sqlWords.filter { word in
+        // `environment.random()` in an interpolation is a call of Swift.
+        line.ranges(of: word).count - line.ranges(of: "." + word).count > code.ranges(of: word).count
+      }.map { Use(path: file.path, line: index + 1, name: $0) }
+    }
+  }
+}
