@@ -13,11 +13,11 @@
 //               navigation property. No other code writes SQL for queries. ``StoreModel`` adds the sets of queue and archive.
 // 2. Coverage/  ``Coverage``: which rows, properties and links the defining queries have downloaded. ``ReadOutcome``: what a
 //               read of other data returns; the plan's ``ReadCheck`` finds such data in the rows that are read.
-// 3. PreparedQueries/  plans are made once for each URL and kept.
+// 3. PreparedQueries/  plans are made once for each URL and kept; the rows that a defining query waits for.
 // 4. Results/   rows become entities, values of `Decodable` types, or JSON of V4 or V2; live results.
 //
 // A download:
-// 1. DefiningQueries/  which queries fill the store, and the rows that they wait for.
+// 1. DefiningQueries/  which queries fill the store.
 // 2. Sync/      chooses delta link, condition or complete read; pages, resumption, progress.
 // 3. Replica/Rows/   ``PageRows`` receives the events of a response; a ``PageBatch`` has the rows of a page, with the cells of each
 //               table in a ``RowBatch``.

@@ -67,13 +67,14 @@ struct ArchitectureTests {
     for path in Traps.sleepingFiles.keys { #expect(paths.contains(path), "\(path) is not a file") }
   }
 
-  @Test("no two folders of a target use each other's types, except for the pairs with a reason")
-  func folders() {
-    let pairs = FolderCycles.pairs(in: SourceFile.sources)
-    let unexpected = pairs.filter { FolderCycles.allowed[$0.name] == nil }.map(\.description)
-    #expect(unexpected.isEmpty, "\(unexpected.joined(separator: "\n"))")
-    let gone = Set(FolderCycles.allowed.keys).subtracting(pairs.map(\.name))
-    #expect(gone.isEmpty, "no longer a pair: \(gone)")
+  @Test("No folders of a target use each other's types, except for the cycles with a reason", arguments: [false, true])
+  func folders(isDeep: Bool) {
+    let cycles = FolderCycles.cycles(in: SourceFile.sources, isDeep: isDeep)
+    let reasons = isDeep ? FolderCycles.allowedBelow : FolderCycles.allowed
+    let unexpected = cycles.filter { reasons[$0.name] == nil && FolderCycles.allowed[$0.name] == nil }
+    #expect(unexpected.isEmpty, "\(unexpected.map(\.description).joined(separator: "\n"))")
+    let gone = Set(reasons.keys).subtracting(cycles.map(\.name))
+    #expect(gone.isEmpty, "no longer a cycle: \(gone)")
   }
 
   @Test("Code for both platforms uses no API of Linux only")

@@ -1,20 +1,19 @@
-/// Two folders of one target whose files use each other's types: such code can be read only together.
+/// Folders of one target that use each other's types, directly or through others: such code can be read only together.
 enum FolderCycles {
-  /// Two folders, the first in alphabetical order, and the types that each uses of the other.
-  struct Pair: Hashable {
+  /// Folders from each of which every other one of them is reached, in alphabetical order.
+  struct Cycle: Hashable {
     let target: String
-    let first: String
-    let second: String
-    let usedByFirst: [String]
-    let usedBySecond: [String]
+    let folders: [String]
+    /// The uses within the cycle, one line for each two folders.
+    let uses: [String]
 
-    /// How ``allowed`` names it. The target's own folder is called `.`.
-    var name: String { "\(target): \(first), \(second)" }
+    /// How ``allowed`` and ``allowedBelow`` name it. The target's own folder is called `.`.
+    var name: String { "\(target): \(folders.joined(separator: ", "))" }
 
-    var description: String { "\(name): \(first) uses \(usedByFirst), \(second) uses \(usedBySecond)" }
+    var description: String { ([name] + uses).joined(separator: "\n  ") }
   }
 
-  /// The pairs that may be so, each with its reason.
+  /// The cycles of the folders directly below a target that may be, each with its reason.
   static let allowed: [String: String] = [
     "LarderObjects: Disk, Memory":
       "a transaction updates the memory tier in its commit, and a miss in memory is read from the disk",
@@ -25,39 +24,80 @@ enum FolderCycles {
     "LarderService: Error, Request": "an error carries the response, and reading a response throws errors",
   ]
 
-  /// The pairs of folders in which each uses types of the other.
-  static func pairs(in files: [SourceFile]) -> [Pair] {
-    Dictionary(grouping: files) { $0.target ?? "" }.flatMap { pairs(target: $0.key, files: $0.value) }
-      .sorted { $0.name < $1.name }
+  /// The cycles of all folders that may be, besides those of ``allowed``.
+  static let allowedBelow: [String: String] = [
+    "LarderContent: Cache, Cache/File, Cache/Spool, Cache/Tiered":
+      "an entry knows where its content is, and the protocol's writer is the spool",
+    "LarderOffline: Query, Query/Apply, Query/Expression, Query/Options, Query/Path, Query/SQL":
+      "a path contains expressions, an expression contains paths and $apply, and all write one plan",
+    "LarderOffline: Replica, Replica/File, Replica/Plan, Replica/Queries, Replica/Rows, Replica/Values":
+      "the file is created by the plan, and the values of the plan describe the file",
+    "LarderOffline: Upload/Conflict, Upload/Journal, Upload/Outcome, Upload/Rendering, Upload/Resolution, Upload/Run":
+      "the outcome of a request decides what is sent next",
+    "LarderStorage: Connection, Connection/Function, Connection/Statement":
+      "a connection prepares statements and calls functions, and both belong to their connection",
+    "LarderStorage: Encryption/File, Encryption/VFS":
+      "the VFS reads pages by the file's codec, which knows where a page is sealed",
+  ]
+
+  /// The cycles of folders, at the first level below the target or with the folders in them.
+  static func cycles(in files: [SourceFile], isDeep: Bool = false) -> [Cycle] {
+    Dictionary(grouping: files) { $0.target ?? "" }
+      .flatMap { cycles(target: $0.key, FolderGraph(of: $0.value, isDeep: isDeep)) }.sorted { $0.name < $1.name }
   }
 
-  private static func pairs(target: String, files: [SourceFile]) -> [Pair] {
+  private static func cycles(target: String, _ graph: FolderGraph) -> [Cycle] {
+    graph.components.map { folders in
+      let uses = folders.flatMap { user in
+        folders.compactMap { owner in
+          graph.uses[user]?[owner].map { "\(user) uses \($0.sorted()) of \(owner)" }
+        }
+      }
+      return Cycle(target: target, folders: folders, uses: uses)
+    }
+  }
+}
+
+/// The folders of a target, and the types that each uses of the others.
+private struct FolderGraph {
+  private(set) var uses: [String: [String: Set<String>]] = [:]
+
+  /// - Parameter isDeep: whether a folder in a folder is one of its own.
+  init(of files: [SourceFile], isDeep: Bool) {
+    func folder(of file: SourceFile) -> String {
+      let folders = file.path.split(separator: "/").dropFirst(2).dropLast()
+      return folders.isEmpty ? "." : folders.prefix(isDeep ? .max : 1).joined(separator: "/")
+    }
     var homes: [String: Set<String>] = [:]
     for file in files {
-      for type in types(in: file) { homes[type, default: []].insert(folder(of: file)) }
+      for type in Self.types(in: file) { homes[type, default: []].insert(folder(of: file)) }
     }
-    var uses: [String: [String: Set<String>]] = [:]
     for file in files {
       let user = folder(of: file)
-      for word in capitalizedWords(in: file.code) {
+      for word in Self.capitalizedWords(in: file.code) {
         // A name that two folders declare, as a nested type's, tells nothing.
         guard let home = homes[word], home.count == 1, let owner = home.first, owner != user else { continue }
         uses[user, default: [:]][owner, default: []].insert(word)
       }
     }
-    return uses.keys.flatMap { first in
-      (uses[first] ?? [:]).compactMap { second, types in
-        guard first < second, let back = uses[second]?[first] else { return nil }
-        return Pair(
-          target: target, first: first, second: second, usedByFirst: types.sorted(), usedBySecond: back.sorted())
-      }
-    }
   }
 
-  /// The folder directly below the target; `.` for the target's own.
-  private static func folder(of file: SourceFile) -> String {
-    let parts = file.path.split(separator: "/")
-    return parts.count > 3 ? String(parts[2]) : "."
+  /// The strongly connected components of more than one folder: each of their folders is reached from each other one.
+  var components: [[String]] {
+    let reached = Dictionary(uniqueKeysWithValues: uses.keys.map { ($0, reachable(from: $0)) })
+    let components = uses.keys.map { folder in
+      (reached[folder] ?? []).filter { reached[$0]?.contains(folder) == true }.sorted()
+    }
+    return Set(components.filter { $0.count > 1 }).sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  private func reachable(from start: String) -> Set<String> {
+    var reached: Set<String> = []
+    var next = [start]
+    while let folder = next.popLast() {
+      for owner in (uses[folder] ?? [:]).keys where reached.insert(owner).inserted { next.append(owner) }
+    }
+    return reached
   }
 
   /// The types that a file declares for others: at its outermost level, and not private.

@@ -257,7 +257,7 @@ struct GateTests {
     #expect(Map.problem(target: "A", text: "// The way:\n// 1. in\n// 2. out\n") == nil)
   }
 
-  @Test("two folders that use each other's types are found")
+  @Test("Folders that use each other's types are found, also through a third and below a folder")
   func folders() {
     let files = [
       file("struct A {\n  var b: B\n}\nprivate struct Own {}", path: "Sources/LarderOData/First/A.swift"),
@@ -265,8 +265,17 @@ struct GateTests {
       file("public final class C {\n  var b: B? // A\n}", path: "Sources/LarderOData/C.swift"),
       file("struct B {\n  let c: \"C\"\n}", path: "Sources/LarderOnline/Second/B.swift"),
     ]
-    let pairs = FolderCycles.pairs(in: files)
+    let pairs = FolderCycles.cycles(in: files)
     #expect(pairs.map(\.name) == ["LarderOData: First, Second"])
-    #expect(pairs.first?.usedByFirst == ["B"] && pairs.first?.usedBySecond == ["A"])
+    #expect(pairs.first?.uses == [#"First uses ["B"] of Second"#, #"Second uses ["A"] of First"#])
+    let ring = [
+      file("struct A {\n  var b: B\n}", path: "Sources/LarderOData/Outer/First/A.swift"),
+      file("struct B {\n  var c: C\n}", path: "Sources/LarderOData/Outer/Second/B.swift"),
+      file("struct C {\n  var a: A\n}", path: "Sources/LarderOData/Outer/C.swift"),
+      file("struct D {\n  var a: A\n}", path: "Sources/LarderOData/Other/D.swift"),
+    ]
+    #expect(FolderCycles.cycles(in: ring).isEmpty)
+    let below = FolderCycles.cycles(in: ring, isDeep: true)
+    #expect(below.map(\.name) == ["LarderOData: Outer, Outer/First, Outer/Second"])
   }
 }

@@ -20,7 +20,7 @@ extension OpenStore {
     if set != .log, let query = try affected(text, of: set, snapshot, variant) { return query }
     let (planned, bound) = try ArchiveQuery.bind(text, snapshot.plan.model.version)
     let options = QueryWriter.Options(
-      pageSize: variant.isPaged ? parameters.resultPageSize : nil, showsMarks: variant.showsMarks,
+      pageSize: variant.isPaged ? settings.resultPageSize : nil, showsMarks: variant.showsMarks,
       now: environment.now())
     let places = ReplicaState(
       version: 0, tables: planned.plan.tables.map { "larder_store_\($0.number)" },

@@ -26,7 +26,7 @@ extension OpenStore {
       var maker = ChangeMaker(
         changing(snapshot.plan), LocalRows(snapshot), isChangeSet: isChangeSet,
         coverage: { self.coverage(snapshot) })
-      maker.combines = parameters.combinesChanges
+      maker.combines = settings.combinesChanges
       var responses: [ODataSingleResponse] = []
       for (place, request) in requests.enumerated() {
         reaching(place)

@@ -85,7 +85,7 @@ extension OpenStore {
   /// The cache key of a query. A query without pages has another plan, and so has one with marks of the last download
   /// or with local rows only. No URL has white space at its end.
   private func name(_ text: String, _ variant: QueryVariant) -> String {
-    var name = variant.isPaged && parameters.resultPageSize != nil ? text + " " : text
+    var name = variant.isPaged && settings.resultPageSize != nil ? text + " " : text
     if variant.localRowsOnly { name += "\t" }
     return variant.showsMarks ? name + "\n" : name
   }
@@ -95,7 +95,7 @@ extension OpenStore {
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
     let options = QueryWriter.Options(
-      pageSize: variant.isPaged ? parameters.resultPageSize : nil, showsMarks: variant.showsMarks,
+      pageSize: variant.isPaged ? settings.resultPageSize : nil, showsMarks: variant.showsMarks,
       localRowsOnly: variant.localRowsOnly, now: environment.now())
     let writer = QueryWriter(plan: plan, state: snapshot.state, options: options, coverage: coverage(snapshot))
     return PreparedQuery(url: bound, plan: try writer.plan(bound), model: plan.model)

@@ -44,7 +44,7 @@ extension OpenStore {
   func bind(_ row: DefiningQueryRow, _ settings: QuerySettings) throws(OfflineODataError) -> BoundDefiningQuery {
     let plan = replica.plan
     let bound = try BoundDefiningQuery(
-      row.url, plan: plan, binder: binder(plan), pageSize: parameters.pageSize,
+      row.url, plan: plan, binder: binder(plan), pageSize: self.settings.pageSize,
       tracksChanges: !settings.untracked.contains(row.name))
     if row.streams { try bound.checkStreams(plan) }
     return bound
@@ -166,7 +166,7 @@ extension OpenStore {
   /// Creates the indexes that the application requests. If there are no metadata yet, it records them for when the
   /// tables are created.
   func requestIndexes() async throws {
-    let indexes = parameters.indexes
+    let indexes = settings.indexes
     guard !indexes.isEmpty else { return }
     let isFilled = try await read { snapshot in !snapshot.plan.tables.isEmpty }
     guard !isFilled else {

@@ -16,7 +16,7 @@ final class OpenStore: Sendable {
   let conversation: ODataConversation
   var environment: LarderEnvironment { conversation.options.environment }
   let root: ODataServiceRoot
-  let parameters: OfflineODataParameters
+  let settings: OpenStoreSettings
   /// The beginning of links, which is the service's root.
   let rootText: String
 
@@ -49,17 +49,17 @@ final class OpenStore: Sendable {
   }
 
   init(
-    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, parameters: OfflineODataParameters
+    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, settings: OpenStoreSettings
   ) {
     self.replica = replica
     self.conversation = conversation
     self.root = root
-    self.parameters = parameters
+    self.settings = settings
     rootText = root.url.absoluteString
   }
 
   /// Calls the hook for diagnostics.
-  func report(_ diagnostic: LarderDiagnostic) { diagnostic.report(to: parameters.onDiagnostic) }
+  func report(_ diagnostic: LarderDiagnostic) { diagnostic.report(to: settings.onDiagnostic) }
 
   /// The binder for a plan's model. It is created once for each model.
   func binder(_ plan: ReplicaPlan) -> ODataBinder {

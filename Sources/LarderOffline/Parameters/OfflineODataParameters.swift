@@ -124,6 +124,13 @@ public struct OfflineODataParameters: Sendable {
     } catch { throw OfflineODataError(error) }
   }
 
+  /// What the open store needs to know.
+  var openStoreSettings: OpenStoreSettings {
+    OpenStoreSettings(
+      pageSize: pageSize, resultPageSize: resultPageSize, combinesChanges: combinesChanges, indexes: indexes,
+      parallelQueries: parallelQueries, maximumStagingAge: maximumStagingAge, onDiagnostic: onDiagnostic)
+  }
+
   /// The parameters without keys.
   var shown: OfflineODataParameters {
     var parameters = self
@@ -162,19 +169,5 @@ public struct OfflineODataParameters: Sendable {
     for field in customHeaders { options.fields[field.name] = field.value }
     if let timeout { options.timeouts.total = timeout }
     return options
-  }
-}
-
-/// An additional index: an entity set, and the properties that the application often filters or orders by.
-public struct OfflineODataIndex: Sendable, Hashable {
-  /// The entity set.
-  public var entitySet: String
-  /// The properties in their order; paths to properties of complex ones with `/`.
-  public var properties: [String]
-
-  /// Creates an index on properties of a set.
-  public init(_ entitySet: String, _ properties: [String]) {
-    self.entitySet = entitySet
-    self.properties = properties
   }
 }

@@ -155,7 +155,8 @@ extension OfflineODataProvider {
     let url = root.query.flatMap { URL(string: root.url.absoluteString + "?" + $0) } ?? root.url
     let conversation = try ODataConversation(
       root: url, transport: transport, authentication: authentication, options: parametersWithKeys.conversationOptions)
-    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: parametersWithKeys.shown)
+    return OpenStore(
+      replica: replica, conversation: conversation, root: root, settings: parametersWithKeys.openStoreSettings)
   }
 
   /// Reports what the file's disk or file system does not allow.

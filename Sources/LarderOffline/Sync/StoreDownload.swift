@@ -141,7 +141,7 @@ struct StoreDownload: Sendable {
     var deferredQueries: [PendingQuery] = []
     try await withThrowingTaskGroup(of: (Int64, OfflineODataQueryOutcome).self) { group in
       while true {
-        while running.count < store.parameters.parallelQueries,
+        while running.count < store.settings.parallelQueries,
           let next = next(of: pendingQueries, besides: Array(running.values))
         {
           let pending = pendingQueries.remove(at: next)

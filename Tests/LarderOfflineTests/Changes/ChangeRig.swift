@@ -22,7 +22,7 @@ final class ChangeRig: Sendable {
     let parameters = OfflineODataParameters(combinesChanges: combines)
     store = OpenStore(
       replica: rows.replica, conversation: try ODataConversation(root: url, transport: try CurlTransport()),
-      root: try ODataServiceRoot(url), parameters: parameters)
+      root: try ODataServiceRoot(url), settings: parameters.openStoreSettings)
   }
 
   @discardableResult

@@ -1,14 +1,5 @@
 import CLarderSQLite
 
-/// SQLite's five storage classes.
-package enum SQLStorageClass: Int32, Sendable, Hashable {
-  case integer = 1
-  case real = 2
-  case text = 3
-  case blob = 4
-  case null = 5
-}
-
 /// The arguments of a function call. They are read in place and valid only during the call.
 @safe package struct SQLArguments: ~Copyable {
   /// The number of arguments.
