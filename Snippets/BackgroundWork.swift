@@ -16,8 +16,8 @@ struct Synchronization: Sendable {
 
   /// True if a later run can succeed without any change.
   func isWorthRepeating(after error: any Error) -> Bool {
-    guard let error = error as? OfflineODataError else { return false }
-    return error.category == .communicationError || error.isCancelled
+    if error is CancellationError { return true }
+    return (error as? OfflineODataError)?.category == .communicationError
   }
 
   /// Downloads only if the last download is older than an hour, or was interrupted.

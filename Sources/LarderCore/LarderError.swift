@@ -151,6 +151,12 @@ extension CancellationError: @retroactive LocalizedError, LarderError {
   public var explanation: ErrorExplanation {
     ErrorExplanation("The call was cancelled.", cure: "Repeat the call if you still need its result.")
   }
+
+  /// Returns `CancellationError` in place of a store's error of a cancelled call, for functions that throw any error.
+  /// Other errors are returned unchanged.
+  package static func replacing(_ error: any Error) -> any Error {
+    (error as? any LarderError)?.isCancelled == true ? CancellationError() : error
+  }
 }
 
 /// What happened and what to do about it: two texts of whole sentences.

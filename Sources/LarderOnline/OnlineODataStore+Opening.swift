@@ -46,7 +46,7 @@ extension OnlineODataStore {
     }
     guard let task else { return }
     try await withTaskCancellationHandler {
-      try await task.value
+      do { try await task.value } catch { throw CancellationError.replacing(error) }
     } onCancel: {
       leaveOpening(task)
     }

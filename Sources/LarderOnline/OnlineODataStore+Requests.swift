@@ -84,7 +84,7 @@ extension OnlineODataStore {
     return try blocking {
       guard let turn else { return try await conversation.send(either: request) }
       let response = try await turn.take { () async throws in try await conversation.send(either: request) }
-      guard let response else { throw ODataServiceError(.cancelled, operation: request.operationName) }
+      guard let response else { throw CancellationError() }
       return response
     }
   }

@@ -42,8 +42,8 @@ extension OfflineODataProvider {
         let store = try store.get()
         return execution.isCancelled ? nil : try await store.response(to: execution.request)
       }
+      guard let response = response ?? nil else { return execution.cancel() }
       // The turn has ended, so a listener may send a request to the store and wait for the response.
-      guard let response = response ?? nil else { throw OfflineODataError(.cancelled) }
       execution.receive(serverResponse: response)
       execution.finish()
     } catch { execution.fail(error) }
@@ -62,7 +62,7 @@ extension OfflineODataProvider {
     let turn = turns.enter(request.claim)
     return try blocking {
       let response = try await turn.take { () async throws(OfflineODataError) in try await store.response(to: request) }
-      guard let response else { throw OfflineODataError(.cancelled) }
+      guard let response else { throw CancellationError() }
       return response
     }
   }

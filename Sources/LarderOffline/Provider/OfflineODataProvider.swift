@@ -219,13 +219,14 @@ public final class OfflineODataProvider: ODataStore {
     return try await translated { try await store.status() }
   }
 
-  /// Runs `body` and converts its errors to the store's errors. An operation that a suspension has ended fails with
-  /// `storeSuspended`.
-  func translated<Value>(_ body: () async throws -> Value) async throws(OfflineODataError) -> Value {
+  /// Runs `body` and converts its errors to the store's errors. An operation that was cancelled fails with
+  /// `CancellationError`; one that a suspension has ended, with `storeSuspended`.
+  func translated<Value>(_ body: () async throws -> Value) async throws -> Value {
     do { return try await body() } catch {
       let error = OfflineODataError(below: error)
-      guard error.isCancelled, !Task.isCancelled, state.withLock({ $0.suspension != nil }) else { throw error }
-      throw OfflineODataError(.storeSuspended)
+      guard error.isCancelled else { throw error }
+      if !Task.isCancelled, state.withLock({ $0.suspension != nil }) { throw OfflineODataError(.storeSuspended) }
+      throw CancellationError()
     }
   }
 }

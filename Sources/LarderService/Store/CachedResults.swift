@@ -62,11 +62,11 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     private mutating func final(_ end: ODataRequestEvent.Snapshot) throws -> Value?? {
       if let error = end.error {
         guard let status = (error as? ODataServiceError)?.httpStatus, status == 404 || status == 410 else {
-          throw error
+          throw CancellationError.replacing(error)
         }
         return last == .null ? nil : .some(nil)
       }
-      if end.status == .cancelled { throw ODataServiceError(.cancelled, operation: "read") }
+      if end.status == .cancelled { throw CancellationError() }
       if last == nil { throw cacheError ?? ODataServiceError(.notCached, operation: "read", url: results.path) }
       return nil
     }

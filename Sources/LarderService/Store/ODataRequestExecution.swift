@@ -71,8 +71,8 @@ public final class ODataRequestExecution: Sendable {
   /// Waits for the end and returns the final response: the server's, or in passive mode the cache's, which is nil for a
   /// miss.
   ///
-  /// Throws the execution's error, and ``ODataServiceError`` (`cancelled`) if the execution or the task that calls this
-  /// is cancelled. Cancelling that task leaves the execution running.
+  /// Throws the execution's error, and `CancellationError` if the execution or the task that calls this is cancelled.
+  /// Cancelling that task leaves the execution running.
   public func finalResponse() async throws -> ODataResponse? {
     let reader = ODataEventReader(self)
     let events = AsyncStream {
@@ -82,11 +82,11 @@ public final class ODataRequestExecution: Sendable {
     }
     for await event in events {
       guard case .requestFinished(let end) = event else { continue }
-      if let error = end.error { throw error }
+      if let error = end.error { throw CancellationError.replacing(error) }
       if end.status == .cancelled { break }
       return end.response
     }
-    throw ODataServiceError(.cancelled, operation: "execute")
+    throw CancellationError()
   }
 
   // MARK: Functions for stores

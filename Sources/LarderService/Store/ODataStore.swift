@@ -32,7 +32,7 @@ public protocol ODataStore: AnyObject, Sendable {
   /// Runs a request and returns the same final response as ``schedule(_:listener:)``.
   ///
   /// Throws the request's error; ``ODataServiceError`` (`notCached`) for a miss in passive mode. Cancelling the task
-  /// stops the transfer.
+  /// stops the transfer, and throws `CancellationError`.
   func execute(_ request: ODataRequest) async throws -> ODataResponse
   /// Runs a request and blocks the calling thread until the response is there. Never uses the cache, and fails in
   /// passive mode.

@@ -143,17 +143,22 @@ extension ODataServiceError {
   }
 }
 
-extension ODataServiceError.Category {
+extension ODataServiceError {
   /// The error if the entity cannot be read after a change that succeeded. It is not transient: the change would be
   /// repeated.
-  static func unread(_ done: String, _ problem: any Error) -> ODataServiceError.Category {
-    if (problem as? any LarderError)?.isCancelled == true { return .cancelled }
+  static func unread(
+    _ problem: any Error, after operation: String, _ done: String, _ response: ODataSingleResponse?
+  ) -> any Error {
+    let problem = CancellationError.replacing(problem)
+    if problem is CancellationError { return problem }
     let text = "the entity was \(done), but cannot be read: "
-    switch (problem as? ODataServiceError)?.category {
-    case .undecodableType(let detail): return .undecodableType(text + detail)
-    case .malformedResponse(let detail): return .malformedResponse(text + detail)
-    default: return .malformedResponse(text + String(describing: problem))
-    }
+    let category: Category =
+      switch (problem as? ODataServiceError)?.category {
+      case .undecodableType(let detail): .undecodableType(text + detail)
+      case .malformedResponse(let detail): .malformedResponse(text + detail)
+      default: .malformedResponse(text + String(describing: problem))
+      }
+    return ODataServiceError(category, operation: operation, url: response?.url, cause: problem, response: response)
   }
 }
 

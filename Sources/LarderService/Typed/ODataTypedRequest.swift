@@ -57,8 +57,7 @@ extension ODataEntitySet {
           .malformedResponse("the response neither contains the created entity nor names it"), operation: "create",
           url: response?.url, response: response)
       } catch { problem = error }
-      throw ODataServiceError(
-        .unread("created", problem), operation: "create", url: response?.url, cause: problem, response: response)
+      throw ODataServiceError.unread(problem, after: "create", "created", response)
     }
   }
 }
@@ -89,8 +88,7 @@ extension ODataEntitySet where Entity: ODataTracked {
         if changed.odataState.etag != nil || entity.odataState.etag == nil { return changed }
         return try await reference.get()
       } catch {
-        throw ODataServiceError(
-          .unread("changed", error), operation: "update", url: response.url, cause: error, response: response)
+        throw ODataServiceError.unread(error, after: "update", "changed", response)
       }
     }
   }

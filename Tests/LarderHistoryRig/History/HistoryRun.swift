@@ -155,7 +155,7 @@ package final class HistoryRun {
     let isOwn: Bool =
       switch error as? OfflineODataError {
       case .clientInternalError?: name != .cancelled
-      case nil: !(error is ODataServiceError)
+      case nil: !(error is ODataServiceError || error is CancellationError)
       default: false
       }
     if isOwn { find(.failed, item: nil, "\(kind): \(error)") }

@@ -75,7 +75,7 @@ struct UploadOrderTests {
     let other = await #expect(throws: OfflineODataError.self) { try await rig.store.delete("RequestQueue(1)") }
     #expect(other?.name == .changesPending)
     rig.store.cancelUpload()
-    await #expect(throws: OfflineODataError.self) { try await upload.value }
+    await #expect(throws: CancellationError.self) { try await upload.value }
     rig.service.change { $0.fault = nil }
     let first = await #expect(throws: OfflineODataError.self) { try await rig.store.delete("RequestQueue(1)") }
     let second = await #expect(throws: OfflineODataError.self) { try await rig.store.undoAllPendingChanges() }

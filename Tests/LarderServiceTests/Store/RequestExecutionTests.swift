@@ -191,8 +191,7 @@ struct RequestExecutionTests {
 
     let cancelled = ODataRequestExecution(request: .read("P"))
     cancelled.cancel()
-    let error = await serviceError { _ = try await cancelled.finalResponse() }
-    #expect(error?.isCancelled == true)
+    await #expect(throws: CancellationError.self) { try await cancelled.finalResponse() }
   }
 
   @Test("the listener is released after its last call")
@@ -216,8 +215,7 @@ struct RequestExecutionTests {
     execution.start()
     let waiter = Task { try await execution.finalResponse() }
     waiter.cancel()
-    let error = await serviceError { _ = try await waiter.value }
-    #expect(error?.isCancelled == true)
+    await #expect(throws: CancellationError.self) { try await waiter.value }
     #expect(execution.status == .initialized)
   }
 }
@@ -273,7 +271,7 @@ struct RequestReaderTests {
     _ = await reader2.value
     #expect(!awaited.isCancelled)
     waiting.cancel()
-    await #expect(throws: ODataServiceError.self) { try await waiting.value }
+    await #expect(throws: CancellationError.self) { try await waiting.value }
     #expect(!awaited.isCancelled)
   }
 
