@@ -56,12 +56,7 @@ enum Traps {
     "Tests/LarderTestSupport/MarkerSearch.swift": "stops a process at a random time",
     "Tests/LarderHistoryRig/History/StoreHand.swift": "the environment's sleep",
     "Tests/LarderTestSupport/TestEnvironment.swift": "the environment's sleep",
-    "Tests/LarderOfflineTests/Archive/ConflictTests.swift": "a resolver that never ends",
-    "Tests/LarderOfflineTests/Upload/UploadService.swift": "a service that never responds",
     "Tests/LarderTestSupport/ScriptedServer+Gate.swift": "the limit of a wait, cancelled if the event comes",
-    "Tests/LarderOfflineTests/Store/EndToEndRequestTests.swift": "the result of now() changes with the time",
-    "Tests/TransportTests/FaultTests.swift":
-      "the reader pauses for longer than the idle limit, which must not end the transfer",
     "Tests/TransportTests/LoadTests.swift": "cancels transfers at random times",
     "Tests/TransportTests/Nginx.swift": "another process is ready when its file exists",
     "Tests/ThreadSanitizer/Rig.swift": "programs of the sanitizer's own test",

@@ -14,7 +14,7 @@ struct CancelledCallTests {
     @concurrent
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
       arrivals.add()
-      for await _ in AsyncStream(Void.self, { _ in }) {}
+      await untilCancelled()
       throw .cancelled
     }
   }
@@ -36,7 +36,7 @@ struct CancelledCallTests {
   private func store(_ arrivals: Tally) async throws -> (rig: StoreRig, store: OnlineODataStore) {
     let rig = try StoreRig { _ in
       arrivals.add()
-      for await _ in AsyncStream(Void.self, { _ in }) {}
+      await untilCancelled()
       return .failure(.cancelled)
     }
     return (rig, try await rig.openStore())

@@ -154,13 +154,15 @@ struct FaultTests {
 
   @Test("A waiting reader is not an idle connection", arguments: Rig.allCases)
   func slowReader(rig: Rig) async throws {
-    try await withServer({ _ in .large(pattern: Array(repeating: 7, count: 1 << 16), times: 64) }) {
-      server async throws in
+    try await withServer({ request in
+      request.target == "/hang" ? .hang : .large(pattern: Array(repeating: 7, count: 1 << 16), times: 64)
+    }) { server async throws in
       try await rig.run { transport async throws in
         let request = HTTPRequest(url: server.url, timeouts: HTTPTimeouts(idle: .milliseconds(100)))
         let response = try await transport.send(request)
-        // The one wait by the clock: what is tested is that time passes without effect.
-        try await Task.sleep(for: .milliseconds(400))
+        // A longer time-out of another request shows that the reader's own limit has passed.
+        let silent = HTTPRequest(url: server.url("/hang"), timeouts: HTTPTimeouts(idle: .milliseconds(400)))
+        #expect(await failure(of: transport, silent) == .timeout(phase: "idle"))
         #expect(try await response.body.collect().count == 4 << 20)
       }
     }

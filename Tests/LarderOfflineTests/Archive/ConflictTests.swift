@@ -535,7 +535,7 @@ struct ArchiveConflictTests {
         options(
           .resolver { conflict in
             tell.yield(ConflictText.name(conflict.theirs))
-            try? await Task.sleep(for: .seconds(3600))
+            await untilCancelled()
             return .archive
           }))
     }

@@ -167,7 +167,7 @@ final class UploadService: HTTPTransport {
     case .garbage?: return answer(request, 200, [.contentType: "multipart/mixed"], "\u{0}\u{1}")
     case .hang?:
       hangs.add()
-      do { try await Task.sleep(for: .seconds(3600)) } catch {}
+      await untilCancelled()
       throw .cancelled
     default: return answer(request, status, fields, content)
     }
