@@ -77,6 +77,12 @@ struct ArchitectureTests {
     #expect(gone.isEmpty, "no longer a cycle: \(gone)")
   }
 
+  @Test("No two targets have types of the same name")
+  func typeNames() {
+    let names = TypeNames.shared(in: SourceFile.sources)
+    #expect(names.isEmpty, "\(names.joined(separator: "\n"))")
+  }
+
   @Test("Code for both platforms uses no API of Linux only")
   func portability() {
     let violations = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)

@@ -70,7 +70,7 @@ private struct FolderGraph {
     }
     var homes: [String: Set<String>] = [:]
     for file in files {
-      for type in Self.types(in: file) { homes[type, default: []].insert(folder(of: file)) }
+      for type in file.types where !type.isPrivate { homes[type.name, default: []].insert(folder(of: file)) }
     }
     for file in files {
       let user = folder(of: file)
@@ -99,20 +99,6 @@ private struct FolderGraph {
     }
     return reached
   }
-
-  /// The types that a file declares for others: at its outermost level, and not private.
-  private static func types(in file: SourceFile) -> [String] {
-    file.codeLines.compactMap { line in
-      guard let first = line.first, first.isLetter || first == "@" else { return nil }
-      let words = line.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
-      guard !words.contains("private"), !words.contains("fileprivate"), !words.contains("extension"),
-        let keyword = words.firstIndex(where: { keywords.contains($0) }), keyword + 1 < words.count
-      else { return nil }
-      return words[keyword + 1]
-    }
-  }
-
-  private static let keywords: Set<String> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
 
   private static func capitalizedWords(in code: String) -> Set<String> {
     var words: Set<String> = []

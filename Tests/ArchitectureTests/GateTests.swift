@@ -278,4 +278,14 @@ struct GateTests {
     let below = FolderCycles.cycles(in: ring, isDeep: true)
     #expect(below.map(\.name) == ["LarderOData: Outer, Outer/First, Outer/Second"])
   }
+
+  @Test("Types of the same name in two targets are found")
+  func typeNames() {
+    let files = [
+      file("struct A {\n  struct B {}\n}", path: "Sources/LarderOData/A.swift"),
+      file("@safe final class A {}\nstruct B {}\n// struct C", path: "Sources/LarderOnline/A.swift"),
+      file("private enum B {}\nstruct C {}\nextension A {}", path: "Sources/LarderOnline/B.swift"),
+    ]
+    #expect(TypeNames.shared(in: files) == ["A: LarderOData, LarderOnline"])
+  }
 }

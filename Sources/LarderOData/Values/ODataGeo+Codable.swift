@@ -32,7 +32,7 @@ extension ODataGeo: Codable {
 }
 
 /// A name of an object's member.
-private struct MemberKey: CodingKey {
+private struct GeoMemberKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
 
@@ -46,7 +46,7 @@ extension Decoder {
     guard depth <= JSONNode.maximumDepth else {
       throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "The value is nested too deep"))
     }
-    if let object = try? container(keyedBy: MemberKey.self) {
+    if let object = try? container(keyedBy: GeoMemberKey.self) {
       return .object(
         try object.allKeys.map { key in
           .init(key.stringValue, try object.superDecoder(forKey: key).geoNode(depth: depth + 1))
@@ -70,9 +70,9 @@ private struct EncodedNode: Encodable {
   func encode(to encoder: any Encoder) throws {
     switch node {
     case .object(let members):
-      var container = encoder.container(keyedBy: MemberKey.self)
+      var container = encoder.container(keyedBy: GeoMemberKey.self)
       for member in members {
-        try container.encode(EncodedNode(node: member.value), forKey: MemberKey(stringValue: member.name))
+        try container.encode(EncodedNode(node: member.value), forKey: GeoMemberKey(stringValue: member.name))
       }
     case .array(let items):
       var container = encoder.unkeyedContainer()

@@ -14,11 +14,11 @@ enum ObjectSchema {
   /// The application id: `LrdO`.
   static let applicationID: Int32 = 0x4C72_644F
 
-  static var schema: Schema { Schema(applicationID: applicationID, steps: [FirstTables()]) }
+  static var schema: Schema { Schema(applicationID: applicationID, steps: [ObjectTables()]) }
 }
 
 /// Creates the tables of version 1.
-private struct FirstTables: SchemaStep {
+private struct ObjectTables: SchemaStep {
   func run(on connection: Connection) throws(StorageError) {
     try connection.run(
       """

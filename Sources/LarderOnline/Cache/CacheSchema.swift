@@ -10,11 +10,11 @@ enum CacheSchema {
   /// `LrdC`.
   static let applicationID: Int32 = 0x4C72_6443
 
-  static var schema: Schema { Schema(applicationID: applicationID, steps: [FirstTables()]) }
+  static var schema: Schema { Schema(applicationID: applicationID, steps: [CacheTables()]) }
 }
 
 /// Version 1.
-private struct FirstTables: SchemaStep {
+private struct CacheTables: SchemaStep {
   func run(on connection: Connection) throws(StorageError) {
     try connection.run("CREATE TABLE property(name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID")
     try connection.run(

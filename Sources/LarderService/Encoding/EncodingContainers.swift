@@ -1,7 +1,7 @@
 import LarderOData
 
 /// The members of an object.
-struct EncodedObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: EntityEncoder
   var codingPath: [any CodingKey] { encoder.codingPath }
 

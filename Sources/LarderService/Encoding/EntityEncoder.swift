@@ -16,7 +16,7 @@ struct EntityEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     part.form = .object
-    return KeyedEncodingContainer(EncodedObject<Key>(encoder: self))
+    return KeyedEncodingContainer(EncodedMembers<Key>(encoder: self))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {

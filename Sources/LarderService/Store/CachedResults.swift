@@ -43,7 +43,7 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
           }
         case .requestServerResponse(let step):
           guard case .single(let response)? = step.response else { continue }
-          if let value = try changed(await PageReader(results.store).result(response)) { return value }
+          if let value = try changed(await ResultReader(results.store).result(response)) { return value }
         }
       }
       isEnded = true
@@ -73,8 +73,8 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
   }
 
   /// Reads further pages from the cache alone.
-  private var cachedPages: PageReader {
-    PageReader(store) { [store] path in
+  private var cachedPages: ResultReader {
+    ResultReader(store) { [store] path in
       var request = ODataSingleRequest.read(path)
       request.readsCacheAlone = true
       return try await store.execute(single: request)

@@ -32,7 +32,7 @@ public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
       guard !isEnded else { return nil }
       isEnded = true
       let response = try await pages.store.execute(single: .read(next ?? pages.path()))
-      let content = try await PageReader(pages.store).page(response, rowType: rowType)
+      let content = try await ResultReader(pages.store).page(response, rowType: rowType)
       rowType = rowType ?? content.rowType
       guard let page = try content.decoded(Page.self) else { throw ODataServiceError.notFound(response.url) }
       next = try links.next(content.nextLink, response.url)

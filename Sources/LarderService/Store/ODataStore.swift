@@ -81,7 +81,7 @@ extension ODataStore {
 
   /// Runs a query and decodes its result, with all pages that follow.
   public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
-    try await PageReader(self).result(path).decoded(type)
+    try await ResultReader(self).result(path).decoded(type)
   }
 
   /// The result of the cache, then that of the server if it differs.

@@ -64,7 +64,7 @@ public struct ODataCall: Sendable {
   /// Calls an action, with its parameters in the body; nil if it has no result.
   public func action<Result: Decodable & Sendable>(
     _ type: Result.Type, _ parameters: ODataPropertyList
-  ) async throws -> Result? { try await PageReader(store).result(invoke(parameters)).decoded(type) }
+  ) async throws -> Result? { try await ResultReader(store).result(invoke(parameters)).decoded(type) }
 
   /// Calls an action without a result.
   public func action(_ parameters: ODataPropertyList) async throws { _ = try await invoke(parameters) }
@@ -102,7 +102,7 @@ public struct ODataCall: Sendable {
   public func postedFunction<Result: Decodable & Sendable>(
     _ type: Result.Type, _ parameters: Arguments
   ) async throws -> Result? {
-    try await PageReader(store).result(store.execute(single: .invokeAction(text(parameters)))).decoded(type)
+    try await ResultReader(store).result(store.execute(single: .invokeAction(text(parameters)))).decoded(type)
   }
 
   /// Calls a function import of V2 or V3 without a result by POST.

@@ -173,7 +173,7 @@ extension ODataStore {
     _ type: Value.Type, _ response: ODataSingleResponse?
   ) async throws -> Value? {
     guard let response else { return nil }
-    return try await PageReader(self).result(response).decoded(type)
+    return try await ResultReader(self).result(response).decoded(type)
   }
 }
 

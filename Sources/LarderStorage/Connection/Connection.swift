@@ -14,7 +14,7 @@ import CLarderSQLite
   /// The file's path; nil for a database in memory.
   package let file: String?
   let handle: OpaquePointer
-  private var statements: [String: Statement] = [:]
+  private var statements: [String: PreparedStatement] = [:]
   private var isClosed = false
   private var logRules: LogRules?
   /// The environment, whose clock this connection uses.
@@ -160,7 +160,7 @@ import CLarderSQLite
 
   /// Begins a query that can pause between rows. It must end before the connection is lent to others.
   package func cursor(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) -> RowCursor {
-    try RowCursor(try Statement(sql, on: self, isKept: false), values)
+    try RowCursor(try PreparedStatement(sql, on: self, isKept: false), values)
   }
 
   /// Runs a query and maps each row to a value.
@@ -203,14 +203,14 @@ import CLarderSQLite
   /// The row id of the last insert.
   package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-  private func statement(_ sql: String) throws(StorageError) -> Statement {
+  private func statement(_ sql: String) throws(StorageError) -> PreparedStatement {
     guard !isClosed else { throw StorageError(.closed, message: "The connection is closed", sql: sql, file: file) }
     if let cached = statements[sql] {
       if !cached.isRunning { return cached }
-      return try Statement(sql, on: self, isKept: false)
+      return try PreparedStatement(sql, on: self, isKept: false)
     }
     if statements.count >= Connection.statementLimit { statements = statements.filter { $0.value.isRunning } }
-    let statement = try Statement(sql, on: self, isKept: true)
+    let statement = try PreparedStatement(sql, on: self, isKept: true)
     statements[sql] = statement
     return statement
   }
@@ -246,7 +246,9 @@ import CLarderSQLite
     guard rules != logRules else { return }
     // SQLite applies these pragmas while it prepares the statement, so a cached statement would have no effect.
     for pragma in ["synchronous = \(rules.synchronous.rawValue)", "journal_size_limit = \(rules.keptBytes)"] {
-      try Statement("PRAGMA \(pragma)", on: self, isKept: false).forEachRow([]) { (_) throws(StorageError) in true }
+      try PreparedStatement("PRAGMA \(pragma)", on: self, isKept: false).forEachRow([]) { (_) throws(StorageError) in
+        true
+      }
     }
     if let pages = rules.pages {
       _ = unsafe sqlite3_wal_autocheckpoint(handle, pages)

@@ -18,7 +18,7 @@ struct ServiceFault: Error {
 }
 
 /// A collection of entities, or the place of a single one.
-struct RowPlace: Sendable, Hashable {
+struct RowCollection: Sendable, Hashable {
   /// The path: `Orders`, `Orders(1)/Items`.
   var path: String
   /// The path, percent-encoded.
@@ -39,9 +39,9 @@ enum RowRelation {
   /// They are part of the entity. `cast` is the derived type that the path ends with.
   case contained(cast: EdmStructure?)
   /// Properties have equal values. `isDependent` if the entity itself has the foreign keys.
-  case columns([(own: String, other: String)], RowPlace, isDependent: Bool)
+  case columns([(own: String, other: String)], RowCollection, isDependent: Bool)
   /// By links that no property shows; `partner` is the navigation property back.
-  case links(RowPlace, partner: EdmNavigationProperty?)
+  case links(RowCollection, partner: EdmNavigationProperty?)
   /// The model does not say in which set they are.
   case unknown
 }
@@ -76,15 +76,15 @@ struct TestModel: Sendable {
   }
 
   /// The sets and singletons with their types.
-  var places: [RowPlace] {
+  var places: [RowCollection] {
     guard let container = model.defaultContainer else { return [] }
     return (container.entitySets.map(\.name) + container.singletons.map(\.name)).compactMap(place)
   }
 
   /// The place of an entity set or singleton.
-  func place(_ name: String) -> RowPlace? {
+  func place(_ name: String) -> RowCollection? {
     guard let type = model.entityType(of: name), let structure = model.structure(type.qualifiedName) else { return nil }
-    return RowPlace(
+    return RowCollection(
       path: name, url: PercentEncoding.encode(name), structure: structure, root: name,
       isCollection: model.entitySet(name) != nil)
   }
@@ -93,7 +93,7 @@ struct TestModel: Sendable {
   func isNullableSingleton(_ path: String) -> Bool { model.singleton(path)?.nullable ?? false }
 
   /// The types of the entities in a place: the declared one and those derived from it.
-  func types(in place: RowPlace) -> [EdmStructure] {
+  func types(in place: RowCollection) -> [EdmStructure] {
     let derived = model.schemas.flatMap(\.entityTypes).map(\.qualifiedName).filter {
       $0 != place.structure.name && model.isType($0, derivedFrom: place.structure.name)
     }
@@ -118,18 +118,19 @@ struct TestModel: Sendable {
 
   /// The place of the entities that a navigation property of a row contains. Its path has a type cast if only a derived
   /// type has the property.
-  func contained(_ navigation: EdmNavigationProperty, in row: Row) -> RowPlace? {
+  func contained(_ navigation: EdmNavigationProperty, in row: StoredRow) -> RowCollection? {
     guard let structure = navigation.type.name.flatMap({ model.structure($0) }) else { return nil }
     func hasProperty(_ type: EdmStructure) -> Bool { type.navigationProperty(navigation.name) != nil }
     let cast = hasProperty(row.place.structure) ? nil : row.structure.chain.first(where: hasProperty)
     let step = (cast.map { $0.name + "/" } ?? "") + navigation.name
-    return RowPlace(
+    return RowCollection(
       path: row.path + "/" + step, url: row.url + "/" + PercentEncoding.encode(step, in: .path), structure: structure,
       root: row.place.root, steps: row.place.steps + [navigation.name], isCollection: navigation.isCollection)
   }
 
   /// How a navigation property of a type finds its entities, from a place. The rules are those of the offline store.
-  func relation(_ navigation: EdmNavigationProperty, of structure: EdmStructure, in place: RowPlace) -> RowRelation {
+  func relation(_ navigation: EdmNavigationProperty, of structure: EdmStructure, in place: RowCollection) -> RowRelation
+  {
     if navigation.containsTarget { return .contained(cast: nil) }
     guard let type = navigation.type.name.flatMap({ model.structure($0) }), type.isEntityType,
       let target = target(navigation, type, in: place)
@@ -160,8 +161,8 @@ struct TestModel: Sendable {
   }
 
   private func target(
-    _ navigation: EdmNavigationProperty, _ type: EdmStructure, in place: RowPlace
-  ) -> RowPlace? {
+    _ navigation: EdmNavigationProperty, _ type: EdmStructure, in place: RowCollection
+  ) -> RowCollection? {
     let bindings =
       model.entitySet(place.root)?.navigationPropertyBindings ?? model.singleton(place.root)?.navigationPropertyBindings
     let steps = place.steps + [navigation.name]
@@ -180,7 +181,9 @@ struct TestModel: Sendable {
   // MARK: Keys
 
   /// The path and the URL of an entity, from its key.
-  func address(_ values: [String: JSONNode], in place: RowPlace) throws(ServiceFault) -> (path: String, url: String) {
+  func address(_ values: [String: JSONNode], in place: RowCollection) throws(ServiceFault) -> (
+    path: String, url: String
+  ) {
     guard place.isCollection else { return (place.path, place.url) }
     var parts: [(name: String, value: ODataValue)] = []
     for key in place.structure.key {
@@ -196,7 +199,8 @@ struct TestModel: Sendable {
   }
 
   /// The path and the URL of an entity, from the key of a URL.
-  func address(_ key: [ODataBoundKeyPart], in place: RowPlace) throws(ServiceFault) -> (path: String, url: String) {
+  func address(_ key: [ODataBoundKeyPart], in place: RowCollection) throws(ServiceFault) -> (path: String, url: String)
+  {
     var parts: [(name: String, value: ODataValue)] = []
     for part in key {
       switch part.value?.kind {
@@ -209,8 +213,9 @@ struct TestModel: Sendable {
     return address(parts, in: place)
   }
 
-  private func address(_ parts: [(name: String, value: ODataValue)], in place: RowPlace) -> (path: String, url: String)
-  {
+  private func address(_ parts: [(name: String, value: ODataValue)], in place: RowCollection) -> (
+    path: String, url: String
+  ) {
     let parts = parts.map { (name: $0.name, value: TestModel.canonical($0.value)) }
     func text(_ literal: (ODataValue) -> String) -> String {
       let texts = parts.map { parts.count > 1 ? "\($0.name)=\(literal($0.value))" : literal($0.value) }

@@ -18,7 +18,7 @@ final class TestQueries: Sendable {
   private let calls = SerialCalls()
   /// The version of the rows that the store has; nil before it is open.
   private let version = Locked<Int?>(nil)
-  private let places: [RowPlace]
+  private let places: [RowCollection]
   private let folder: TestFolder
 
   init(root: URL, metadata: [UInt8], clock: TestClock, rows: TestRows) throws {

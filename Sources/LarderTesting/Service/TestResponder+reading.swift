@@ -24,7 +24,7 @@ struct Continuations: Sendable {
 
   /// The entities of a result by their paths.
   struct TrackedResult: Sendable {
-    var place: RowPlace
+    var place: RowCollection
     var entities: [String: (url: String, node: JSONNode)] = [:]
   }
 
@@ -119,7 +119,7 @@ extension TestResponder {
   private func result(
     _ entities: [JSONNode], _ path: ODataBoundPath, _ rows: TestRows
   ) -> Continuations.TrackedResult? {
-    let place: RowPlace
+    let place: RowCollection
     switch try? rows.target(path) {
     case .collection(let collection)?: place = collection
     case .related(_, _, let relation)?:
@@ -136,7 +136,7 @@ extension TestResponder {
   }
 
   /// The path and the URL of an entity in a result. With `$select`, it can have an identifier in place of its key.
-  private func address(_ entity: JSONNode, in place: RowPlace, _ rows: TestRows) -> (path: String, url: String)? {
+  private func address(_ entity: JSONNode, in place: RowCollection, _ rows: TestRows) -> (path: String, url: String)? {
     if let id = (entity["@odata.id"] ?? entity["@id"])?.string {
       return (try? rows.path(ofReference: id)).flatMap { rows.rows[$0] }.map { ($0.path, $0.url) }
     }
@@ -182,7 +182,7 @@ extension TestResponder {
     return deliver(page, request)
   }
 
-  private func removal(_ reason: String, url: String, from place: RowPlace) -> JSONNode {
+  private func removal(_ reason: String, url: String, from place: RowCollection) -> JSONNode {
     let (reason, id) = (JSONNode.string(reason), JSONNode.string(url))
     if model.model.version >= .v401 {
       return .object([.init("@removed", .object([.init("reason", reason)])), .init("@id", id)])

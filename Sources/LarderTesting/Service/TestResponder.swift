@@ -194,7 +194,7 @@ final class TestResponder: Sendable {
     do throws(JSONError) { return try JSONNode(request.body) } catch { throw ServiceFault(400, "\(error)") }
   }
 
-  private func checkCondition(_ request: TestRequest, _ row: Row) throws(ServiceFault) {
+  private func checkCondition(_ request: TestRequest, _ row: StoredRow) throws(ServiceFault) {
     if let condition = request.fields[.ifNoneMatch], ETagList(condition).contains(row.etag) {
       throw ServiceFault(412, "'\(row.path)' exists with the ETag \(row.etag), and 'If-None-Match' is \(condition).")
     }
@@ -224,7 +224,7 @@ final class TestResponder: Sendable {
     return (reply(201, entity(row, .created(content), rows), more), path)
   }
 
-  private func updated(_ row: Row, _ request: TestRequest, _ rows: TestRows) throws(ServiceFault) -> TestReply {
+  private func updated(_ row: StoredRow, _ request: TestRequest, _ rows: TestRows) throws(ServiceFault) -> TestReply {
     guard Preferences(request)["return"] == "representation" else {
       var reply = done()
       reply.fields[.etag] = row.etag
@@ -233,7 +233,7 @@ final class TestResponder: Sendable {
     return reply(200, entity(row, .none, rows), [.etag: row.etag, .preferenceApplied: "return=representation"])
   }
 
-  private func entity(_ row: Row, _ inclusion: TestRows.Inclusion, _ rows: TestRows) -> JSONNode {
+  private func entity(_ row: StoredRow, _ inclusion: TestRows.Inclusion, _ rows: TestRows) -> JSONNode {
     let place = row.place.url + (row.place.isCollection ? "/$entity" : "")
     let context = JSONNode.Member("@odata.context", .string("\(root)$metadata#\(place)"))
     return .object([context] + (rows.payload(row, inclusion).members ?? []))

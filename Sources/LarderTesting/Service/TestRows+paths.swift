@@ -4,7 +4,7 @@ import LarderOData
 /// What the path of a URL leads to.
 enum RowTarget {
   /// All entities of a place, to which others can be added.
-  case collection(RowPlace)
+  case collection(RowCollection)
   /// The entities that a navigation property of an entity leads to.
   case related(owner: String, EdmNavigationProperty, RowRelation)
   case row(String)
@@ -75,7 +75,7 @@ extension TestRows {
     return current
   }
 
-  private func check(_ row: Row, _ type: EdmStructure) throws(ServiceFault) {
+  private func check(_ row: StoredRow, _ type: EdmStructure) throws(ServiceFault) {
     guard model.model.isType(row.structure.name, derivedFrom: type.name) else {
       throw ServiceFault(404, "'\(row.path)' is not a \(type.name).")
     }
@@ -121,7 +121,7 @@ extension TestRows {
 
 extension RowRelation {
   /// The place of the entities; nil for those that are contained, and if the model does not say.
-  var target: RowPlace? {
+  var target: RowCollection? {
     switch self {
     case .columns(_, let place, _), .links(let place, _): place
     case .contained, .unknown: nil

@@ -11,7 +11,7 @@ extension TestRows {
   }
 
   /// An entity as JSON.
-  func payload(_ row: Row, _ inclusion: Inclusion = .none, depth: Int = 0) -> JSONNode {
+  func payload(_ row: StoredRow, _ inclusion: Inclusion = .none, depth: Int = 0) -> JSONNode {
     var members = [JSONNode.Member("@odata.etag", .string(row.etag))]
     if row.structure != row.place.structure { members.append(.init("@odata.type", .string("#" + row.structure.name))) }
     let declared = row.structure.properties.map(\.name)
@@ -35,7 +35,7 @@ extension TestRows {
 
   /// What the entities of a navigation property include; nil if the payload does not have them.
   private func inner(
-    _ navigation: EdmNavigationProperty, of row: Row, _ inclusion: Inclusion, depth: Int
+    _ navigation: EdmNavigationProperty, of row: StoredRow, _ inclusion: Inclusion, depth: Int
   ) -> Inclusion? {
     switch inclusion {
     case .none: return nil
@@ -52,12 +52,12 @@ extension TestRows {
   }
 
   /// The query that copies the entities of a set, with those that ``Inclusion/all`` includes.
-  func definingQuery(_ place: RowPlace) -> String {
+  func definingQuery(_ place: RowCollection) -> String {
     let expands = expands(place)
     return place.url + (expands.isEmpty ? "" : "?$expand=" + expands.joined(separator: ","))
   }
 
-  private func expands(_ place: RowPlace) -> [String] {
+  private func expands(_ place: RowCollection) -> [String] {
     model.types(in: place).flatMap { structure in
       structure.ownNavigationProperties.isEmpty && structure.base == nil
         ? [] : navigations(structure, in: place).compactMap { expand($0, of: structure, in: place) }
@@ -65,11 +65,13 @@ extension TestRows {
   }
 
   /// The navigation properties that a type adds to the declared type of the place.
-  private func navigations(_ structure: EdmStructure, in place: RowPlace) -> [EdmNavigationProperty] {
+  private func navigations(_ structure: EdmStructure, in place: RowCollection) -> [EdmNavigationProperty] {
     structure == place.structure ? structure.navigationProperties : structure.ownNavigationProperties
   }
 
-  private func expand(_ navigation: EdmNavigationProperty, of structure: EdmStructure, in place: RowPlace) -> String? {
+  private func expand(_ navigation: EdmNavigationProperty, of structure: EdmStructure, in place: RowCollection)
+    -> String?
+  {
     let name = structure == place.structure ? navigation.name : "\(structure.name)/\(navigation.name)"
     switch model.relation(navigation, of: structure, in: place) {
     case .links: return name
@@ -78,7 +80,7 @@ extension TestRows {
         let target = navigation.type.name.flatMap({ model.model.structure($0) })
       else { return nil }
       let inner = expands(
-        RowPlace(
+        RowCollection(
           path: "", url: "", structure: target, root: place.root, steps: place.steps + [navigation.name],
           isCollection: navigation.isCollection))
       return name + (inner.isEmpty ? "" : "($expand=" + inner.joined(separator: ",") + ")")

@@ -1,10 +1,10 @@
 import LarderOData
 
 /// An entity of the service.
-struct Row: Sendable {
+struct StoredRow: Sendable {
   var path: String
   var url: String
-  var place: RowPlace
+  var place: RowCollection
   var structure: EdmStructure
   /// The structural properties, all of them.
   var values: [String: JSONNode]
@@ -21,7 +21,7 @@ struct Row: Sendable {
 /// The data of the service as a value: after a failed change set, the former value is used again.
 struct TestRows: Sendable {
   let model: TestModel
-  private(set) var rows: [String: Row] = [:]
+  private(set) var rows: [String: StoredRow] = [:]
   /// The paths of the entities of a place, in the order of their creation.
   private var paths: [String: [String]] = [:]
   /// The number of the last change.
@@ -41,13 +41,13 @@ struct TestRows: Sendable {
   /// The depth to which containment may nest, which the copy of the rows for queries has.
   static let containmentDepth = 4
 
-  func row(_ path: String) throws(ServiceFault) -> Row {
+  func row(_ path: String) throws(ServiceFault) -> StoredRow {
     guard let row = rows[path] else { throw ServiceFault(404, "'\(path)' does not exist.") }
     return row
   }
 
   /// The entities of a place.
-  func rows(in place: String) -> [Row] { (paths[place] ?? []).compactMap { rows[$0] } }
+  func rows(in place: String) -> [StoredRow] { (paths[place] ?? []).compactMap { rows[$0] } }
 
   /// Puts entities into the order of a list; others follow.
   mutating func sort(_ list: [String]) {
@@ -65,7 +65,7 @@ struct TestRows: Sendable {
   ///
   /// - Parameter presets: the foreign keys that follow from where the entity is created.
   mutating func insert(
-    _ node: JSONNode, into place: RowPlace, presets: [String: JSONNode] = [:]
+    _ node: JSONNode, into place: RowCollection, presets: [String: JSONNode] = [:]
   ) throws(ServiceFault) -> String {
     guard place.steps.count <= TestRows.containmentDepth else {
       throw .notSupported("containment as deep as '\(place.path)'")
@@ -105,7 +105,7 @@ struct TestRows: Sendable {
   }
 
   private mutating func add(
-    _ values: [String: JSONNode], _ structure: EdmStructure, in place: RowPlace
+    _ values: [String: JSONNode], _ structure: EdmStructure, in place: RowCollection
   ) throws(ServiceFault) -> String {
     var values = values
     for key in place.structure.key where values[key.path] == nil { values[key.path] = newKey(key.path, in: place) }
@@ -113,13 +113,13 @@ struct TestRows: Sendable {
     values = try reader.complete(values, structure, at: path)
     guard rows[path] == nil else { throw ServiceFault(409, "'\(path)' exists already.") }
     version += 1
-    rows[path] = Row(path: path, url: url, place: place, structure: structure, values: values, version: version)
+    rows[path] = StoredRow(path: path, url: url, place: place, structure: structure, values: values, version: version)
     paths[place.path, default: []].append(path)
     return path
   }
 
   /// The key that the service gives a new entity: the next integer, or an identifier with the number of the change.
-  private func newKey(_ name: String, in place: RowPlace) -> JSONNode? {
+  private func newKey(_ name: String, in place: RowCollection) -> JSONNode? {
     guard let property = place.structure.property(name) else { return nil }
     switch model.model.underlying(property.type).type.primitive {
     case .byte, .sbyte, .int16, .int32, .int64:
@@ -298,7 +298,8 @@ struct TestRows: Sendable {
     touch(path)
   }
 
-  private func check(_ row: Row, _ place: RowPlace, _ navigation: EdmNavigationProperty) throws(ServiceFault) {
+  private func check(_ row: StoredRow, _ place: RowCollection, _ navigation: EdmNavigationProperty) throws(ServiceFault)
+  {
     guard row.place.path == place.path else {
       throw ServiceFault(400, "'\(navigation.name)' leads to '\(place.path)', not to '\(row.path)'.")
     }

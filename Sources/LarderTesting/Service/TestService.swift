@@ -79,7 +79,7 @@ public final class TestService: HTTPTransport {
 
   private static func rows(_ rows: [String: [TestRow]], _ model: TestModel, _ clock: TestClock) throws -> TestRows {
     var data = TestRows(model, clock: clock)
-    var all: [(place: RowPlace, row: TestRow)] = []
+    var all: [(place: RowCollection, row: TestRow)] = []
     for (name, entities) in rows.sorted(by: { $0.key < $1.key }) {
       guard let place = model.place(name) else {
         throw TestServiceError(ServiceFault(404, "The model has no entity set or singleton '\(name)'."))
@@ -93,7 +93,7 @@ public final class TestService: HTTPTransport {
   /// Adds rows, and returns their paths. A row with links comes after the rows that they lead to; if rows lead to each other,
   /// their links are added at the end.
   private static func insert(
-    _ all: [(place: RowPlace, row: TestRow)], _ data: inout TestRows
+    _ all: [(place: RowCollection, row: TestRow)], _ data: inout TestRows
   ) throws(ServiceFault) -> [String] {
     var paths = all.map { _ in "" }
     var pending = all.indices.map { (index: $0, references: JSONNode(all[$0].row).references) }

@@ -3,13 +3,13 @@ import CLarderSQLite
 /// A query on one connection that can pause between rows and continue later. It ends with its last row, or when it is
 /// released.
 package final class RowCursor {
-  private let statement: Statement
+  private let statement: PreparedStatement
   /// Kept open until the cursor is released.
   private let connection: Connection
   /// True once there are no more rows.
   package private(set) var isAtEnd = false
 
-  init(_ statement: Statement, _ values: [SQLValue]) throws(StorageError) {
+  init(_ statement: PreparedStatement, _ values: [SQLValue]) throws(StorageError) {
     self.statement = statement
     connection = statement.connection
     try statement.begin(values)

@@ -3,7 +3,7 @@ import CLarderSQLite
 /// A prepared statement of one connection, which is prepared once and run any number of times.
 ///
 /// It is reset and its parameters are cleared after every run, so that it holds no lock and no pointer between runs.
-@safe final class Statement {
+@safe final class PreparedStatement {
   let sql: String
   /// The connection, which keeps its statements and outlives each use of them.
   unowned let connection: Connection
@@ -30,7 +30,7 @@ import CLarderSQLite
         connection.handle, characters, Int32(clamping: bytes.count), flags, &prepared, &tail)
       guard let tail = unsafe tail, let characters = unsafe characters else { return (code, false) }
       let used = unsafe characters.distance(to: tail)
-      return (code, unsafe bytes[used...].contains { !Statement.isBlank($0) })
+      return (code, unsafe bytes[used...].contains { !PreparedStatement.isBlank($0) })
     }
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
     guard let prepared = unsafe prepared else {

@@ -8,7 +8,7 @@ import LarderOData
 
 /// Reads results that a service returns in pages: the pages of a collection, and those of the related entities that each
 /// page contains (OData Protocol 4.01 §11.2.6.7; JSON Format 4.01 §4.6.5).
-struct PageReader: Sendable {
+struct ResultReader: Sendable {
   private let store: any ODataStore
   private let read: @Sendable (String) async throws -> ODataSingleResponse
 

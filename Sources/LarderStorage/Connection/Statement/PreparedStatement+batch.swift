@@ -1,6 +1,6 @@
 import CLarderSQLite
 
-extension Statement {
+extension PreparedStatement {
   /// Runs the statement once for each row of a batch, with its cells bound in their order. Result rows are ignored.
   ///
   /// The bytes stay in the batch until the last step.
