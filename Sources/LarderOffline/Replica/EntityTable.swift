@@ -22,8 +22,6 @@ final class EntityTable: Sendable {
   let navigations: [ReplicaNavigation]
   /// The names of all columns of the physical table: those of ``SystemColumn``, then those of properties.
   let columnNames: [String]
-  /// The list of ``columnNames`` for SQL statements: in quotes, separated by commas.
-  let columnList: String
 
   /// The place where the entities of a table are found.
   enum Place: Sendable, Hashable {
@@ -50,7 +48,6 @@ final class EntityTable: Sendable {
     self.key = key
     self.navigations = navigations
     columnNames = SystemColumn.allCases.map(\.rawValue) + columns.map(\.name)
-    columnList = TableDDL.list(columnNames)
     columnsByPath = Dictionary(grouping: columns.indices) { columns[$0].path.joined(separator: "/") }
     navigationsByPath = Dictionary(grouping: navigations.indices) { navigations[$0].path.joined(separator: "/") }
     typeNumbers = Dictionary(
@@ -97,21 +94,21 @@ final class EntityTable: Sendable {
 
 /// The columns that every entity table has in addition to those of properties. No property's name contains an `@`.
 enum SystemColumn: String, CaseIterable, Sendable {
-  /// INTEGER PRIMARY KEY: the entity's identity in the store. It is unique across all tables and never changes.
+  /// An integer, the primary key: the entity's identity in the store. It is unique across all tables and never changes.
   case id = "@id"
-  /// INTEGER: an index in ``EntityTable/types``. All tables have it; 0 if there is only one type.
+  /// An integer: an index in ``EntityTable/types``. All tables have it; 0 if there is only one type.
   case type = "@type"
-  /// INTEGER: the `@id` of the containing entity; NULL if the entity is not contained.
+  /// An integer: the `@id` of the containing entity; NULL if the entity is not contained.
   case parent = "@parent"
-  /// INTEGER: one bit for each defining query that returned the row. Each query has a bit number for each table.
+  /// An integer: one bit for each defining query that returned the row. Each query has a bit number for each table.
   case queries = "@queries"
-  /// INTEGER: 1 created in the store and not downloaded yet, 2 changes are queued, 4 in the error archive.
+  /// An integer: 1 created in the store and not downloaded yet, 2 changes are queued, 4 in the error archive.
   case state = "@state"
-  /// TEXT: the entity's ETag, with quotes.
+  /// Text: the entity's ETag, with quotes.
   case etag = "@etag"
-  /// TEXT: the entity-id if it differs from the one that the conventions give.
+  /// Text: the entity-id if it differs from the one that the conventions give.
   case uri = "@uri"
-  /// TEXT: JSON of what is known about a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`).
+  /// Text: JSON of what is known about a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`).
   case media = "@media"
 }
 

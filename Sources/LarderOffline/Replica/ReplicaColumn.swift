@@ -4,7 +4,7 @@ import LarderOData
 final class ReplicaColumn: Sendable {
   /// The column's index among the table's columns of properties, from 0.
   let number: Int
-  /// The unquoted name in SQL: the path from the entity, joined by `/`. If two types of a hierarchy declare the same
+  /// The name: the path from the entity, joined by `/`. If two types of a hierarchy declare the same
   /// path, a type's name precedes it.
   let name: String
   /// The path of property names from the entity.
@@ -37,42 +37,42 @@ final class ReplicaColumn: Sendable {
 /// Texts that are not compared by bytes have a collation. `=`, `<`, ORDER BY, GROUP BY, DISTINCT and indexes are
 /// therefore exact without a second spelling: the store keeps what the service sent.
 enum ColumnStorage: Sendable, Hashable {
-  /// INTEGER 0 or 1.
+  /// An integer, 0 or 1.
   case boolean
-  /// INTEGER: SByte, Byte, Int16, Int32, Int64.
+  /// An integer: SByte, Byte, Int16, Int32, Int64.
   case integer
-  /// REAL: Double and Single, including infinities; NaN is the text `NaN`.
+  /// A floating-point number: Double and Single, including infinities; NaN is the text `NaN`.
   case real
-  /// TEXT with the collation of decimals: the digits as the service sent them.
+  /// Text with the collation of decimals: the digits as the service sent them.
   case decimal
-  /// TEXT, compared by bytes.
+  /// Text, compared by bytes.
   case string
-  /// TEXT, 36 characters in lower case.
+  /// Text, 36 characters in lower case.
   case guid
-  /// TEXT `YYYY-MM-DD` with the collation of dates and times.
+  /// Text `YYYY-MM-DD` with the collation of dates and times.
   case date
-  /// TEXT in the form of Edm.DateTimeOffset with its offset as sent, with the collation of dates and times: by instant.
+  /// Text in the form of Edm.DateTimeOffset with its offset as sent, with the collation of dates and times: by instant.
   case dateTimeOffset
-  /// TEXT without offset (V2 and V3), with the collation of dates and times.
+  /// Text without offset (V2 and V3), with the collation of dates and times.
   case dateTime
-  /// TEXT `hh:mm:ss` and a fraction without trailing zeros, compared by bytes.
+  /// Text `hh:mm:ss` and a fraction without trailing zeros, compared by bytes.
   case timeOfDay
-  /// TEXT in the form of Edm.Duration, with the collation of durations; also for V2's Edm.Time.
+  /// Text in the form of Edm.Duration, with the collation of durations; also for V2's Edm.Time.
   case duration
-  /// BLOB.
+  /// Bytes.
   case binary
-  /// INTEGER: the value of an enumeration.
+  /// An integer: the value of an enumeration.
   case enumeration
-  /// TEXT: GeoJSON.
+  /// Text: GeoJSON.
   case geo
-  /// TEXT: JSON of a collection, an untyped value or a complex value that is not flattened. Decimals and durations are
+  /// Text: JSON of a collection, an untyped value or a complex value that is not flattened. Decimals and durations are
   /// strings in it, so that SQLite's JSON functions lose no digit.
   case json
-  /// TEXT: null for a complex value that is null, otherwise its type's name, empty for the declared type. The columns
+  /// Text: null for a complex value that is null, otherwise its type's name, empty for the declared type. The columns
   /// of its properties follow.
   case complex
-  /// TEXT: a JSON object of the properties that an open type does not declare; NULL for none.
+  /// Text: a JSON object of the properties that an open type does not declare; NULL for none.
   case dynamic
-  /// TEXT: JSON of what is known about a named stream (`contentType`, `etag`, `readLink`, `editLink`).
+  /// Text: JSON of what is known about a named stream (`contentType`, `etag`, `readLink`, `editLink`).
   case stream
 }

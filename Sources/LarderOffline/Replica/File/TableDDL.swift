@@ -5,7 +5,8 @@ import LarderStorage
 enum TableDDL {
   /// A name in quotes. Strings in queries of FTS5 are written alike.
   static func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
+    return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
   static func list(_ names: [String]) -> String { names.map(quoted).joined(separator: ",") }
@@ -120,4 +121,9 @@ extension SystemColumn {
     case .media: 7
     }
   }
+}
+
+extension EntityTable {
+  /// The list of ``columnNames`` in SQL.
+  var columnList: String { TableDDL.list(columnNames) }
 }
