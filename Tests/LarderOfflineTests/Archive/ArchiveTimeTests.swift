@@ -34,23 +34,28 @@ struct ArchiveTimeTests {
 
   @Test("A conflict that a download has noticed has the time of the store's clock")
   func noticed() async throws {
-    let service = UploadService()
-    let store = try await store(service, try TemporaryFolder())
+    let (service, folder) = (UploadService(), try TemporaryFolder())
+    let store = try await store(service, folder)
     service.change { state in
       state.sets["Orders"]?[1]?.values["Name"] = "\"theirs\""
       state.sets["Orders"]?[1]?.version += 1
     }
     #expect(try await store.download().queries.flatMap(\.conflicts).count == 1)
     #expect(try await times(store) == [Double(Self.seconds)])
+    try await store.close()
+    withExtendedLifetime(folder) {}
   }
 
   @Test("A change that no longer fits the model is archived with the time of the store's clock")
   func unfitting() async throws {
-    let store = try await store(UploadService(), try TemporaryFolder())
+    let folder = try TemporaryFolder()
+    let store = try await store(UploadService(), folder)
     try await store.openStore().changeRows { rows in
       try rows.connection.run("UPDATE larder_effect SET name = 'Gone'")
       try rows.fitEffects()
     }
     #expect(try await times(store) == [Double(Self.seconds)])
+    try await store.close()
+    withExtendedLifetime(folder) {}
   }
 }

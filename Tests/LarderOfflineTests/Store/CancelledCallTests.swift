@@ -33,12 +33,12 @@ struct CancelledCallTests {
   enum Work: String, CaseIterable, Sendable { case open, download, upload, undo }
 
   /// The work, begun while the service does not respond to it.
-  private func begin(_ work: Work, _ rig: UploadRig) async throws -> Task<Void, any Error> {
+  private func begin(_ work: Work, _ rig: UploadRig, _ folder: TemporaryFolder) async throws -> Task<Void, any Error> {
     var store = rig.store
     switch work {
     case .open:
       try await store.close()
-      store = try UploadRig.provider(try TemporaryFolder(), rig.service)
+      store = try UploadRig.provider(folder, rig.service)
       try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
     case .download: break
     case .upload, .undo:
@@ -61,16 +61,20 @@ struct CancelledCallTests {
   @Test("Work with the service throws CancellationError if its task is cancelled", arguments: Work.allCases)
   func cancelledWork(work: Work) async throws {
     let rig = try await UploadRig()
-    let task = try await begin(work, rig)
+    let folder = try TemporaryFolder()
+    let task = try await begin(work, rig, folder)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
+    withExtendedLifetime(folder) {}
   }
 
   @Test("A download or an upload throws CancellationError if it is cancelled", arguments: [Work.download, .upload])
   func cancelledCall(work: Work) async throws {
     let rig = try await UploadRig()
-    let task = try await begin(work, rig)
+    let folder = try TemporaryFolder()
+    let task = try await begin(work, rig, folder)
     if work == .download { rig.store.cancelDownload() } else { rig.store.cancelUpload() }
     await #expect(throws: CancellationError.self) { try await task.value }
+    withExtendedLifetime(folder) {}
   }
 }
