@@ -53,7 +53,7 @@ print("pending changes: \(try await provider.hasPendingUpload())")
 // With a network: send the changes, then get those of others.
 do {
   let report = try await provider.upload()
-  print("sent \(report.sent), failed \(report.failed), left \(report.left)")
+  print("sent \(report.sent), failed \(report.failed), pending \(report.pending)")
   try await provider.download()
 } catch OfflineODataError.communicationError(_, let message) {
   print("not synchronized: \(message)")

@@ -46,7 +46,7 @@ public enum HTTPCertificateAudience: Sendable, Hashable {
   /// The origin of this URL. A request to another origin is sent without the certificate.
   case origin(URL)
   /// No origin.
-  case nobody
+  case none
 }
 
 extension HTTPRequest {
@@ -55,7 +55,7 @@ extension HTTPRequest {
     switch certificateAudience {
     case .requested: true
     case .origin(let service): HTTPRedirection.origin(service) == HTTPRedirection.origin(url)
-    case .nobody: false
+    case .none: false
     }
   }
 }

@@ -55,16 +55,16 @@ package struct HTTPRedirection {
 
   private func resolve(_ location: String, against base: URL) throws(HTTPTransportError) -> URL {
     guard let target = URL(string: location, relativeTo: base)?.absoluteURL, let scheme = target.scheme?.lowercased()
-    else { throw .redirectRefused("the Location field is not a URL") }
-    guard scheme == "http" || scheme == "https" else { throw .redirectRefused("the new URL has the scheme \(scheme)") }
+    else { throw .redirectRejected("the Location field is not a URL") }
+    guard scheme == "http" || scheme == "https" else { throw .redirectRejected("the new URL has the scheme \(scheme)") }
     if scheme == "http" && base.scheme?.lowercased() == "https" {
-      throw .redirectRefused("the new URL uses http instead of https")
+      throw .redirectRejected("the new URL uses http instead of https")
     }
     guard let host = target.host(percentEncoded: true), !host.isEmpty else {
-      throw .redirectRefused("the Location field has no host")
+      throw .redirectRejected("the Location field has no host")
     }
     if target.user() != nil || target.password() != nil {
-      throw .redirectRefused("the Location field contains credentials")
+      throw .redirectRejected("the Location field contains credentials")
     }
     return withFragment(of: base, target)
   }

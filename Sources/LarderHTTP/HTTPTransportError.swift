@@ -19,7 +19,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
   /// The server sent more redirects than the transport follows, or a cycle.
   case tooManyRedirects
   /// A redirect is not followed for security: from https to http, to another scheme, or to a URL with credentials.
-  case redirectRefused(String)
+  case redirectRejected(String)
   /// The content is longer than the reader's limit.
   case bodyTooLarge(limit: Int)
   /// The content was read (or abandoned) before: an ``HTTPBodyStream`` can be read once.
@@ -44,7 +44,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     case .connectionLost(let reason): "The connection was lost: \(reason)"
     case .protocolViolation(let detail): "The server's response is not valid HTTP: \(detail)"
     case .tooManyRedirects: "The server sent too many redirects."
-    case .redirectRefused(let reason): "The server's redirect was not followed: \(ErrorExplanation.sentence(reason))"
+    case .redirectRejected(let reason): "The server's redirect was not followed: \(ErrorExplanation.sentence(reason))"
     case .bodyTooLarge(let limit): "The response is larger than the limit of \(limit) bytes."
     case .bodyConsumed: "The content has already been read; it can be read only once."
     case .notSupported(let feature): "Not supported by this transport: \(feature)"
@@ -83,7 +83,7 @@ extension HTTPTransportError: LarderError {
     case .connectionLost: ErrorIdentity(6, "connectionLost", .offline)
     case .protocolViolation: ErrorIdentity(7, "protocolViolation", .server)
     case .tooManyRedirects: ErrorIdentity(8, "tooManyRedirects", .server)
-    case .redirectRefused: ErrorIdentity(9, "redirectRefused", .server)
+    case .redirectRejected: ErrorIdentity(9, "redirectRejected", .server)
     case .bodyTooLarge: ErrorIdentity(10, "bodyTooLarge", .limit)
     case .bodyConsumed: ErrorIdentity(11, "bodyConsumed", .invalidInput)
     case .cancelled: ErrorIdentity(12, "cancelled", .cancelled)
@@ -107,7 +107,7 @@ extension HTTPTransportError: LarderError {
       ErrorExplanation(description, cure: "Check the URL, or report the problem to the operator of the server.")
     case .tooManyRedirects:
       ErrorExplanation(description, cure: "Check the URL, or report the problem to the operator of the server.")
-    case .redirectRefused:
+    case .redirectRejected:
       ErrorExplanation(description, cure: "If you trust the new URL, send the request to it directly.")
     case .bodyTooLarge: ErrorExplanation(description, cure: "Raise the limit, or read the content as a stream.")
     case .bodyConsumed:

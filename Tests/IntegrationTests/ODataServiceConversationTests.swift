@@ -170,7 +170,7 @@ struct ODataServiceSignInTests {
     let wrong = try conversation(
       service.productsV2, authentication: try BasicAuthentication(user: "ann", password: "wr0ng"))
     let error = await #expect(throws: ODataServiceError.self) { try await wrong.send(.read("A_Product?$top=1")) }
-    guard case .authentication(.refused)? = error?.category else {
+    guard case .authentication(.rejected)? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
       return
     }

@@ -106,7 +106,7 @@ enum ErrorSamples {
 
   private static func atom(_ text: String) -> [AtomError.Problem] {
     [
-      .empty, .malformed(text), .truncated, .documentTypeRefused, .tooDeep(limit: 5), .tooLarge(limit: 5),
+      .empty, .malformed(text), .truncated, .documentTypeRejected, .tooDeep(limit: 5), .tooLarge(limit: 5),
       .unsupportedEncoding, .notOData(root: "html"), .invalidValue(text),
     ]
   }
@@ -134,7 +134,7 @@ enum ErrorSamples {
   }
 
   private static let metadata: [MetadataError.Reason] = [
-    .empty, .notMetadata, .malformed, .truncated, .documentTypeRefused, .tooDeep, .tooLarge, .notSupported,
+    .empty, .notMetadata, .malformed, .truncated, .documentTypeRejected, .tooDeep, .tooLarge, .notSupported,
   ]
 
   private static let json: [JSONError.Problem] = [
@@ -169,14 +169,14 @@ enum ErrorSamples {
       .invalidRequest(text), .hostNotFound(host: "h"), .cannotConnect(host: "h", reason: text),
       .tls(host: "h", reason: text),
       .timeout(phase: "idle"), .connectionLost(reason: text), .protocolViolation(text), .tooManyRedirects,
-      .redirectRefused(text), .bodyTooLarge(limit: 5), .bodyConsumed, .cancelled, .notSupported(text), .other(text),
+      .redirectRejected(text), .bodyTooLarge(limit: 5), .bodyConsumed, .cancelled, .notSupported(text), .other(text),
       .suspended,
     ]
   }
 
   private static func authentication(_ text: String) -> [AuthenticationFailure] {
     [
-      .refused(challenge: "Basic"), .tokenEndpoint(code: "invalid_client"), .invalidGrant, .deviceCodeExpired,
+      .rejected(challenge: "Basic"), .tokenEndpoint(code: "invalid_client"), .invalidGrant, .deviceCodeExpired,
       .accessDenied,
       .malformedTokenResponse(text), .unreachable(.cannotConnect(host: "h", reason: text)), .provider("SomeType"),
     ]
@@ -236,11 +236,11 @@ enum ErrorSamples {
   private static func objects(_ text: String) -> [ObjectStoreError] {
     var reasons: [ObjectStoreError.Reason] = [
       .invalidKey(bytes: 0), .invalidLabel(""), .tooManyLabels(99), .tooLarge(bytes: 9, limit: 5),
-      .typeMismatch(asked: "Int", found: "Expected to decode Int but found a string instead."),
-      .typeMismatch(asked: "Int", found: text), .damaged, .gone, .invalidCursor, .closed,
+      .typeMismatch(requested: "Int", stored: "Expected to decode Int but found a string instead."),
+      .typeMismatch(requested: "Int", stored: text), .damaged, .gone, .invalidCursor, .closed,
       .suspended,
     ]
-    for error in codings { reasons += [.undecodable(asked: "User", error), .unencodable(error), .absent(error)] }
+    for error in codings { reasons += [.undecodable(requested: "User", error), .unencodable(error), .absent(error)] }
     for error in storages(text) { reasons.append(.storage(error)) }
     return reasons.map { ObjectStoreError(.read, key: "k", $0) }
   }

@@ -76,7 +76,7 @@ enum UploadCrashRig {
   ) async {
     do {
       let report = try await provider.upload(options)
-      say("uploaded \(report.sent) \(report.failed) \(report.left)")
+      say("uploaded \(report.sent) \(report.failed) \(report.pending)")
     } catch { say("cut \(error)") }
     guard downloads else { return }
     do {
@@ -89,8 +89,8 @@ enum UploadCrashRig {
     for _ in 0..<20 {
       do {
         let report = try await provider.upload(OfflineODataUploadOptions(splitsTransactions: true, settlingTime: .zero))
-        say("uploaded \(report.sent) \(report.failed) \(report.left)")
-        if report.left == 0 { break }
+        say("uploaded \(report.sent) \(report.failed) \(report.pending)")
+        if report.pending == 0 { break }
       } catch { say("cut \(error)") }
     }
     for _ in 0..<20 {

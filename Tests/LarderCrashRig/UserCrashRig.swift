@@ -42,7 +42,7 @@ enum UserCrashRig {
     case .hold:
       guard let root = URL(string: "http://h/s/") else { return }
       let store = try OfflineODataProvider(
-        serviceRoot: root, transport: Nowhere(), parameters: try parameters(folder, user, .refuse))
+        serviceRoot: root, transport: Nowhere(), parameters: try parameters(folder, user, .reject))
       try await store.open()
       say("open")
       while true { try await Task.sleep(for: .seconds(60)) }

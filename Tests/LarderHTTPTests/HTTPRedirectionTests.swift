@@ -90,7 +90,7 @@ struct HTTPRedirectionTests {
     #expect {
       _ = try next(request, 302, location)
     } throws: {
-      if case HTTPTransportError.redirectRefused = $0 { true } else { false }
+      if case HTTPTransportError.redirectRejected = $0 { true } else { false }
     }
   }
 

@@ -122,7 +122,7 @@ struct LookupTests {
     _ = store.transport.disarm()
     #expect(first?.failed ?? 0 == 0)
     let second = try await store.provider.upload()
-    #expect(second.failed == 0 && second.left == 0, "\(second)")
+    #expect(second.failed == 0 && second.pending == 0, "\(second)")
     #expect(model.service.entities[.init("Orders", "2")]?.links["Buyer"] == [.init("Buyers", "1")])
     try await store.provider.close()
   }

@@ -52,7 +52,7 @@ final class ProxyRig: Sendable {
     self.records = records
     let proxy = CachingProxy(engine, upstream: try Upstream(upstream.url(base)), options: options)
     var serverOptions = HTTPServer.Options.patient
-    serverOptions.refusalFields = proxy.refusalFields
+    serverOptions.rejectionFields = proxy.rejectionFields
     server = try HTTPServer(serverOptions) { await proxy.respond(to: $0) }
   }
 

@@ -99,7 +99,7 @@ struct ServerHardeningTests {
     let targets = Mutex<[String]>([])
     let refusals = Mutex<[HTTPServerRejection]>([])
     var options = Self.options()
-    options.onRefusal = { refusal in refusals.withLock { $0.append(refusal) } }
+    options.onRejection = { refusal in refusals.withLock { $0.append(refusal) } }
     let server = try HTTPServer(options) { request in
       targets.withLock { $0.append(request.target) }
       return HTTPServerResponse(status: 200, text: "taken")

@@ -109,7 +109,7 @@ struct ServiceStoreTests {
       .create(ODataEntity(properties: [ODataProperty("Pos", .int32(9))]), in: "Orders(2)/Parts"))
     service.isOffline = false
     let report = try await store.upload()
-    #expect(report.failed == 0 && report.left == 0, "\(report), \(service.requests)")
+    #expect(report.failed == 0 && report.pending == 0, "\(report), \(service.requests)")
     #expect(service.rows("Items").last?["Order_ID"] == 3)
     #expect(service["Orders(2)/Parts(9)"] != nil)
     #expect(try await service.get("Orders(1)/Tags/$count").text == "2")

@@ -60,7 +60,7 @@ struct ScriptedTransportTests {
     let transport = ScriptedTransport()
     transport.route("POST a") { _ in "0123456789" }
     transport.fail(next: .responseLost)
-    transport.fail(next: .contentCut)
+    transport.fail(next: .truncatedContent)
     await #expect(throws: HTTPTransportError.connectionLost(reason: "the response was lost")) {
       try await transport.ask(.post, "a")
     }

@@ -129,7 +129,7 @@ final class RealServerTests {
         #expect(try await shown(try nginx.url(nginx.clientPort, "/client")), "its own leads there")
         #expect(try await !shown(service, .origin(try nginx.url(nginx.http1Port, "/"))), "a link of another service")
         #expect(try await shown(try nginx.url(nginx.http1Port, "/client"), .origin(service)))
-        #expect(try await !shown(service, .nobody))
+        #expect(try await !shown(service, .none))
       }
     }
   }
@@ -154,7 +154,7 @@ final class RealServerTests {
   func downgrade() async throws {
     let url = try nginx.url(nginx.http2Port, "/away")
     try await run { transport async throws in
-      #expect(name(await failure(of: transport, HTTPRequest(url: url))) == "redirectRefused")
+      #expect(name(await failure(of: transport, HTTPRequest(url: url))) == "redirectRejected")
     }
   }
 

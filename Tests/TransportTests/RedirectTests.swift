@@ -80,7 +80,7 @@ struct RedirectTests {
         #expect(await failure(of: transport, HTTPRequest(url: server.url("/circle"))) == .tooManyRedirects)
         #expect(server.requests.count == 21)
         for path in ["/file", "/user"] {
-          #expect(name(await failure(of: transport, HTTPRequest(url: server.url(path)))) == "redirectRefused")
+          #expect(name(await failure(of: transport, HTTPRequest(url: server.url(path)))) == "redirectRejected")
         }
         let (response, _) = try await transport.exchange(
           HTTPRequest(url: server.url("/circle"), followsRedirects: false))

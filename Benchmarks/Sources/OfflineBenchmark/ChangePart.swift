@@ -55,7 +55,7 @@ struct ChangePart {
       let uploading = try await seconds {
         report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: ChangePart.changesPerBatch))
       }
-      guard report.sent == 2 * count, report.failed + report.left == 0 else { throw BenchmarkError("\(report)") }
+      guard report.sent == 2 * count, report.failed + report.pending == 0 else { throw BenchmarkError("\(report)") }
       let implied = (2 * count + ChangePart.changesPerBatch - 1) / ChangePart.changesPerBatch
       requests = Double(report.requests) / Double(implied)
       print("  \(place): upload of \(2 * count) changes \(two(uploading)) s in \(report.requests) requests")

@@ -91,7 +91,7 @@ extension ObjectCoding {
     switch self {
     case .bytes: "bytes"
     case .json: "json"
-    case .own: "own"
+    case .custom: "custom"
     }
   }
 }

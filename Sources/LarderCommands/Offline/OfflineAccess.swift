@@ -224,7 +224,7 @@ enum OfflineFailure {
     case .invalidInput: .usage
     case .preconditionFailed, .notFound, .notSupported: .negative
     case .communicationError: .network
-    case .serverSideError: error.name == .requestRefused ? .negative : .network
+    case .serverSideError: error.name == .requestRejected ? .negative : .network
     case .clientInternalError: .storage
     }
   }

@@ -41,7 +41,7 @@ enum StoreUserOption {
     case "set-aside"?:
       let key = try arguments[.formerKeyFile].map { try KeyAccess.key(inFile: $0, context) }
       parameters.onUserSwitch = .setAside(encryptionKey: key)
-    default: parameters.onUserSwitch = .refuse
+    default: parameters.onUserSwitch = .reject
     }
   }
 }
@@ -51,8 +51,8 @@ extension OptionSyntax {
     "--user", valueName: "NAME", .text,
     "the user of the copy: another user's copy is not opened (else LARDER_STORE_USER)")
   static let onUserSwitch = OptionSyntax(
-    "--on-user-switch", valueName: "ACTION", .words(["refuse", "upload-first", "set-aside"]),
-    "if the copy belongs to another user: refuse (default), remove it if it has no pending changes, or set it aside "
+    "--on-user-switch", valueName: "ACTION", .words(["reject", "upload-first", "set-aside"]),
+    "if the copy belongs to another user: reject (default), remove it if it has no pending changes, or set it aside "
       + "encrypted")
   static let formerKeyFile = OptionSyntax(
     "--former-key-file", valueName: "FILE", .file, "with set-aside, the key to encrypt another user's plain copy with")

@@ -108,7 +108,9 @@ enum UploadCommand {
     for header in request.headers { json.member(header.name, header.value) }
     json.endObject()
     json.member("body", request.body)
-    try json.member("waitsFor", request.waitsFor, always: true) { (json, id) throws(OutputError) in json.integer(id) }
+    try json.member("dependencies", request.dependencies, always: true) { (json, id) throws(OutputError) in
+      json.integer(id)
+    }
     json.member("isUncertain", request.isUncertain)
     json.endObject()
     try json.drain()
@@ -118,8 +120,8 @@ enum UploadCommand {
     var notes: [String] = []
     if request.isUncertain { notes.append("uncertain: the response was lost; the outcome is looked up first") }
     if request.transaction != request.id { notes.append("transaction \(request.transaction)") }
-    if !request.waitsFor.isEmpty {
-      notes.append("waits for " + request.waitsFor.map { "\($0)" }.joined(separator: ", "))
+    if !request.dependencies.isEmpty {
+      notes.append("waits for " + request.dependencies.map { "\($0)" }.joined(separator: ", "))
     }
     let line = TerminalText.line("\(request.id)  \(request.method) \(request.url)")
     var text = style.bold(line) + (notes.isEmpty ? "" : "  (\(notes.joined(separator: "; ")))") + "\n"

@@ -51,13 +51,13 @@ final class UploadReport: Sendable {
     left.withLock { $0 = count }
   }
 
-  /// Prints `sent 3, failed 1, left 0`, and the rejected changes.
+  /// Prints `sent 3, failed 1, pending 0`, and the rejected changes.
   func print(_ provider: OfflineODataProvider, in folder: CloneFolder) async throws {
     let numbers = numbers
-    var summary = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
+    var summary = "sent \(numbers.sent), failed \(numbers.failed), pending \(numbers.pending)"
     if numbers.discarded > 0 { summary += ", discarded \(numbers.discarded)" }
     try context.output.line(summary)
-    if numbers.failed == 0, remaining > numbers.left {
+    if numbers.failed == 0, remaining > numbers.pending {
       context.note(
         "The error archive still has changes: 'larder \(folder.option)errors list' shows the reasons, 'errors retry' queues them again."
       )
@@ -77,7 +77,7 @@ final class UploadReport: Sendable {
     json.beginObject()
     json.member("sent", numbers.sent)
     json.member("failed", numbers.failed)
-    json.member("left", numbers.left)
+    json.member("pending", numbers.pending)
     json.member("remaining", remaining)
     json.member("discarded", numbers.discarded)
     json.member("requests", numbers.requests)

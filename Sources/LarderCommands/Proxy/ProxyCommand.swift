@@ -166,10 +166,10 @@ struct ProxyCommand {
     var server = server
     if !isQuiet {
       options.onExchange = { log.write($0) }
-      server.onRefusal = { log.write(ProxyRecord($0)) }
+      server.onRejection = { log.write(ProxyRecord($0)) }
     }
     let proxy = CachingProxy(engine, upstream: upstream, options: options)
-    server.refusalFields = proxy.refusalFields
+    server.rejectionFields = proxy.rejectionFields
     do throws(HTTPServerError) {
       return try HTTPServer(server, atOnce: { proxy.respondAtOnce(to: $0) }) { await proxy.respond(to: $0) }
     } catch {

@@ -119,7 +119,7 @@ extension HTTPTransportError {
   var isOfNetwork: Bool {
     switch self {
     case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .protocolViolation, .other: true
-    case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled,
+    case .tooManyRedirects, .redirectRejected, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled,
       .suspended:
       false
     }

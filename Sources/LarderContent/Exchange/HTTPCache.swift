@@ -40,7 +40,8 @@ public final class HTTPCache: Sendable {
     keepsContent = !(cache is NoCache)
     sharedCache = cache as? any SharedCache ?? (cache as? TieredCache)?.shared
     transfers = Transfers(
-      window: options.readAheadByteLimit, patience: options.patience, finishing: options.abandonedByteLimit,
+      window: options.readAheadByteLimit, slowReaderTimeout: options.slowReaderTimeout,
+      finishing: options.abandonedByteLimit,
       environment: options.environment
     ) {
       LarderDiagnostic.failed(.cacheReadFailed, url: nil, $0).report(to: options.onDiagnostic)

@@ -29,7 +29,7 @@ public struct HTTPCacheOptions: Sendable {
   /// How long faster readers of a response that cannot be spooled wait, in total, for a slower one. The slower one then
   /// continues with a request of its own for the missing range; without a strong validator its content ends with an
   /// error.
-  public var patience: Duration = .seconds(1)
+  public var slowReaderTimeout: Duration = .seconds(1)
   /// The clock for ages and lifetimes, and the tasks.
   public var environment = LarderEnvironment.system
   /// Called with failures of the cache, which fail no request. Called on any thread, and never under a lock.

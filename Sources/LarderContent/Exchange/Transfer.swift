@@ -75,12 +75,12 @@ final class Transfer: Sendable {
 
   /// - Parameter mark: the invalidations by other processes before the request is sent.
   init(
-    window: Int, patience: Duration, finishing: Int, mark: InvalidationMark? = nil,
+    window: Int, slowReaderTimeout: Duration, finishing: Int, mark: InvalidationMark? = nil,
     environment: LarderEnvironment = .system, onUnreadable: @escaping @Sendable (CacheError) -> Void
   ) {
     self.environment = environment
     self.mark = mark
-    state = Locked(TransferState(window: window, patience: patience))
+    state = Locked(TransferState(window: window, slowReaderTimeout: slowReaderTimeout))
     self.onUnreadable = onUnreadable
     self.finishing = finishing
   }

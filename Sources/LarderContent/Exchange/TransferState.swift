@@ -6,7 +6,7 @@ import LarderHTTP
 /// Content is published piece by piece. A spooled piece can be read from the spool at any time, and only the last such
 /// piece is held in memory for the fastest readers. A piece that is not spooled is held until every reader has read it,
 /// and the pump waits while too many are held. If readers that have read everything wait for slower ones, the slower
-/// ones are detached after a time limit (`patience`): nothing is held for them any more, and no new reader can join.
+/// ones are detached after a time limit (`slowReaderTimeout`): nothing is held for them any more, and no new reader can join.
 ///
 /// A transfer waits for its outcome until this is published. It is then open until the content ends or is interrupted.
 /// Functions return the continuations to resume, so that this happens outside the lock.
@@ -65,7 +65,7 @@ struct TransferState {
   static let chunkLimit = 256
 
   let window: Int
-  let patience: Duration
+  let slowReaderTimeout: Duration
   private(set) var outcome: Result<TransferOutcome, HTTPTransportError>?
   private(set) var phase = Phase.open
   /// True once the last member has left and the transfer must be cancelled: no member can join any more.
@@ -84,9 +84,9 @@ struct TransferState {
   private var waited = Duration.zero
   private var lastStep: (time: Duration, isHeldBack: Bool)?
 
-  init(window: Int, patience: Duration) {
+  init(window: Int, slowReaderTimeout: Duration) {
     self.window = window
-    self.patience = patience
+    self.slowReaderTimeout = slowReaderTimeout
   }
 
   // MARK: Members
@@ -244,7 +244,7 @@ struct TransferState {
     }
     lastStep = (now, isHeldBack)
     guard isHeldBack else { return .wait(for: nil) }
-    guard waited >= patience else { return .wait(for: patience - waited) }
+    guard waited >= slowReaderTimeout else { return .wait(for: slowReaderTimeout - waited) }
     // The loop ends at the latest when only readers are left that have read everything.
     while !hasSpace, let slowest {
       members[slowest.id]?.isDetached = true

@@ -76,7 +76,7 @@ final class Transfers: Sendable {
   private static let unshareableLimit = 4096
 
   private let window: Int
-  private let patience: Duration
+  private let slowReaderTimeout: Duration
   private let finishing: Int
   private let environment: LarderEnvironment
   private let state = Locked(State())
@@ -87,13 +87,13 @@ final class Transfers: Sendable {
   private let onUnreadable: @Sendable (CacheError) -> Void
 
   init(
-    window: Int, patience: Duration = .seconds(1), finishing: Int, environment: LarderEnvironment = .system,
+    window: Int, slowReaderTimeout: Duration = .seconds(1), finishing: Int, environment: LarderEnvironment = .system,
     onUnreadable: @escaping @Sendable (CacheError) -> Void
   ) {
     self.environment = environment
     self.onUnreadable = onUnreadable
     self.window = window
-    self.patience = patience
+    self.slowReaderTimeout = slowReaderTimeout
     self.finishing = finishing
   }
 
@@ -110,7 +110,7 @@ final class Transfers: Sendable {
   ) -> JoinResult {
     // When others find the transfer, it already has its first member.
     let transfer = Transfer(
-      window: window, patience: patience, finishing: finishing, mark: mark, environment: environment,
+      window: window, slowReaderTimeout: slowReaderTimeout, finishing: finishing, mark: mark, environment: environment,
       onUnreadable: onUnreadable)
     guard let member = transfer.join(asReader: asReader) else { return .closed }
     var full: Transfer?

@@ -39,7 +39,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The document ends too early.
     case truncated
     /// It has a document type declaration, which is rejected (CSDL needs none, and entities allow attacks).
-    case documentTypeRefused
+    case documentTypeRejected
     /// The document is nested deeper than ``MetadataLimits/depth``, or more than 100 types derive from each other.
     case tooDeep
     /// The document, or one part of it, is longer than ``MetadataLimits`` allow.
@@ -141,7 +141,7 @@ extension MetadataError: LarderError {
     case .notMetadata: ErrorIdentity(2, "notMetadata", .invalidData)
     case .malformed: ErrorIdentity(3, "malformed", .invalidData)
     case .truncated: ErrorIdentity(4, "truncated", .invalidData)
-    case .documentTypeRefused: ErrorIdentity(5, "documentTypeRefused", .invalidData)
+    case .documentTypeRejected: ErrorIdentity(5, "documentTypeRejected", .invalidData)
     case .tooDeep: ErrorIdentity(6, "tooDeep", .limit)
     case .tooLarge: ErrorIdentity(7, "tooLarge", .limit)
     case .notSupported: ErrorIdentity(8, "notSupported", .notSupported)

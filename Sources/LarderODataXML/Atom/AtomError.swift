@@ -11,7 +11,7 @@ package struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The document ends too early.
     case truncated
     /// The document has a document type declaration, which is not allowed.
-    case documentTypeRefused
+    case documentTypeRejected
     /// Elements are nested deeper than the limit.
     case tooDeep(limit: Int)
     /// The document, or one of its tags, is longer than the limit in bytes.
@@ -51,7 +51,7 @@ extension AtomError.Problem {
     case .empty: "There is no content"
     case .malformed(let text): "The response is not well-formed XML: \(text)"
     case .truncated: "The response ends too early"
-    case .documentTypeRefused: "The response has a document type declaration"
+    case .documentTypeRejected: "The response has a document type declaration"
     case .tooDeep(let limit): "Elements are nested more than \(limit) deep"
     case .tooLarge(let limit): "The response or one of its tags is longer than \(limit) bytes"
     case .unsupportedEncoding: "The encoding of the response is not known"
@@ -64,7 +64,7 @@ extension AtomError.Problem {
     switch self {
     case .empty, .truncated: "Send the request again."
     case .malformed, .invalidValue: "Report it to the service."
-    case .documentTypeRefused: "Check the URL and the credentials: the response may be a log-in page."
+    case .documentTypeRejected: "Check the URL and the credentials: the response may be a log-in page."
     case .tooDeep, .tooLarge: "Raise the limit if you trust the service."
     case .unsupportedEncoding: "Ask the service for UTF-8."
     case .notOData: "Check the URL and the Accept header field of the request."
@@ -84,7 +84,7 @@ extension AtomError: LarderError {
     case .empty: ErrorIdentity(1, "empty", .invalidData)
     case .malformed: ErrorIdentity(2, "malformed", .invalidData)
     case .truncated: ErrorIdentity(3, "truncated", .invalidData)
-    case .documentTypeRefused: ErrorIdentity(4, "documentTypeRefused", .invalidData)
+    case .documentTypeRejected: ErrorIdentity(4, "documentTypeRejected", .invalidData)
     case .tooDeep: ErrorIdentity(5, "tooDeep", .limit)
     case .tooLarge: ErrorIdentity(6, "tooLarge", .limit)
     case .unsupportedEncoding: ErrorIdentity(7, "unsupportedEncoding", .invalidData)

@@ -82,7 +82,7 @@ final class AtomReader {
     case .empty: .empty
     case .malformed: .malformed(failure.message)
     case .truncated: .truncated
-    case .documentType: .documentTypeRefused
+    case .documentType: .documentTypeRejected
     case .tooDeep(let limit): .tooDeep(limit: limit)
     case .tooLong(let limit), .tokenTooLong(let limit): .tooLarge(limit: limit)
     case .encoding: .unsupportedEncoding

@@ -66,7 +66,7 @@ package final class CSDLReader {
         .notMetadata, "the document is an HTML page",
         cure: "Check the URL and the credentials: services often respond with a log-in page", at: location)
     case .documentType:
-      (reason, cure) = (.documentTypeRefused, "Ask for a document without DOCTYPE: CSDL needs none")
+      (reason, cure) = (.documentTypeRejected, "Ask for a document without DOCTYPE: CSDL needs none")
     case .tooDeep:
       (reason, cure) = (.tooDeep, "Raise the limit on depth if you trust the document")
     case .tooLong, .tokenTooLong:

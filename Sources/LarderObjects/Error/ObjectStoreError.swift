@@ -32,10 +32,10 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case tooManyLabels(Int)
     /// The encoded value has `bytes` bytes; `limit` are allowed.
     case tooLarge(bytes: Int, limit: Int)
-    /// The value under the key does not fit the requested type; `found` says how it was stored, or what it contains.
-    case typeMismatch(asked: String, found: String)
+    /// The value under the key does not fit the requested type; `stored` says how it was stored, or what it contains.
+    case typeMismatch(requested: String, stored: String)
     /// The decoder could not decode the bytes under the key as the requested type.
-    case undecodable(asked: String, any Error)
+    case undecodable(requested: String, any Error)
     /// The encoder could not encode the value.
     case unencodable(any Error)
     /// The bytes under the key are not those that were written: the disk has damaged them.

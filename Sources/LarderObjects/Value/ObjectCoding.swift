@@ -11,13 +11,13 @@ public enum ObjectCoding: Int, Sendable, Hashable, CaseIterable {
   /// A `Codable` value: JSON (RFC 8259), in UTF-8.
   case json = 1
   /// A ``ByteStorable`` value: its own bytes.
-  case own = 2
+  case custom = 2
 
   fileprivate var explanation: String {
     switch self {
     case .bytes: "it was stored as raw bytes"
     case .json: "it was stored as an encoded value"
-    case .own: "it was stored as a value with its own encoding"
+    case .custom: "it was stored as a value with its own encoding"
     }
   }
 }
@@ -48,7 +48,7 @@ struct EncodedObject: Sendable {
         } else {
           self.init(coding: .bytes, bytes: (value as? Data).map { [UInt8]($0) } ?? [])
         }
-      case .own: self.init(coding: .own, bytes: try (value as? any ByteStorable)?.storedBytes() ?? [])
+      case .custom: self.init(coding: .custom, bytes: try (value as? any ByteStorable)?.storedBytes() ?? [])
       case .json: self.init(coding: .json, bytes: [UInt8](try EncodedObject.encoder.encode(value)))
       }
     } catch { throw ObjectStoreError(operation, key: key, .unencodable(error)) }
@@ -60,28 +60,28 @@ struct EncodedObject: Sendable {
   ) throws(ObjectStoreError) -> Value {
     let requested = EncodedObject.coding(of: type)
     guard requested == coding else {
-      throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.explanation))
+      throw ObjectStoreError(operation, key: key, .typeMismatch(requested: "\(type)", stored: coding.explanation))
     }
     do {
       switch coding {
       case .bytes:
         if let bytes = bytes as? Value { return bytes }
         if let data = Data(bytes) as? Value { return data }
-      case .own:
+      case .custom:
         if let storable = type as? any ByteStorable.Type, let value = try storable.init(storedBytes: bytes) as? Value {
           return value
         }
       case .json: return try EncodedObject.decoder.decode(type, from: Data(bytes))
       }
     } catch DecodingError.typeMismatch(_, let context) {
-      throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: context.debugDescription))
-    } catch { throw ObjectStoreError(operation, key: key, .undecodable(asked: "\(type)", error)) }
-    throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.explanation))
+      throw ObjectStoreError(operation, key: key, .typeMismatch(requested: "\(type)", stored: context.debugDescription))
+    } catch { throw ObjectStoreError(operation, key: key, .undecodable(requested: "\(type)", error)) }
+    throw ObjectStoreError(operation, key: key, .typeMismatch(requested: "\(type)", stored: coding.explanation))
   }
 
   /// The coding of values of a type.
   static func coding(of type: Any.Type) -> ObjectCoding {
     if type == Data.self || type == [UInt8].self { return .bytes }
-    return type is any ByteStorable.Type ? .own : .json
+    return type is any ByteStorable.Type ? .custom : .json
   }
 }

@@ -31,13 +31,13 @@ extension OfflineODataError {
     case .http(let status, _):
       self.init(Self.name(status: status), error.descriptionWithOptions)
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
-    case .invalidRequest: self.init(.requestRefused, cause: error)
+    case .invalidRequest: self.init(.requestRejected, cause: error)
     case .malformedResponse:
       self.init(error.operation == "metadata" ? .malformedMetadata : .malformedResponse, cause: error)
     case .undecodableType(let problem): self.init(.undecodableType, problem)
     case .notSupported: self.init(.unsupportedByService, cause: error)
     case .cancelled: self.init(.cancelled)
-    case .notProcessed: self.init(.requestRefused, cause: error)
+    case .notProcessed: self.init(.requestRejected, cause: error)
     case .notOpen: self.init(.storeNotOpen)
     case .suspended: self.init(.storeSuspended)
     case .passive: self.init(.neverPassive)
@@ -57,7 +57,7 @@ extension OfflineODataError {
     case .cancelled: .cancelled
     case .notSupported: .unsupportedByService
     case .protocolViolation, .bodyTooLarge: .malformedResponse
-    case .invalidRequest, .tooManyRedirects, .redirectRefused, .bodyConsumed, .suspended, .other: .transportFailed
+    case .invalidRequest, .tooManyRedirects, .redirectRejected, .bodyConsumed, .suspended, .other: .transportFailed
     }
   }
 
@@ -67,7 +67,7 @@ extension OfflineODataError {
     case 408: .timeout
     case 429, 502, 503, 504: .serviceUnavailable
     case 500...: .serviceFailed
-    default: .requestRefused
+    default: .requestRejected
     }
   }
 

@@ -96,7 +96,7 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   private static func containsCure(_ cause: (any Error)?) -> Bool {
     switch cause {
     case let error as StorageError: error.tellsCure
-    case let error as ODataServiceError: if case .authentication(.refused) = error.category { true } else { false }
+    case let error as ODataServiceError: if case .authentication(.rejected) = error.category { true } else { false }
     default: false
     }
   }

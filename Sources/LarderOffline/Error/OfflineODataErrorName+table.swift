@@ -229,7 +229,9 @@ extension OfflineODataErrorName {
   ]
 
   private static let serverSideError: [(OfflineODataErrorName, Entry)] = [
-    (.requestRefused, Entry(.serverSideError, "The service rejected the request.", "Check the address and the query.")),
+    (
+      .requestRejected, Entry(.serverSideError, "The service rejected the request.", "Check the address and the query.")
+    ),
     (.serviceFailed, Entry(.serverSideError, "The service failed.", "Try again later.")),
     (
       .malformedResponse,

@@ -150,7 +150,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
 
   // serverSideError
   /// The service rejected a request.
-  case requestRefused = 6001
+  case requestRejected = 6001
   /// The service failed.
   case serviceFailed = 6002
   /// The response cannot be read.

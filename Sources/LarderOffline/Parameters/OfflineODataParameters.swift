@@ -76,7 +76,7 @@ public struct OfflineODataParameters: Sendable {
     storeName: String = "store", path: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
-    currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .refuse,
+    currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .reject,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), resultPageSize: Int? = nil,
     combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,

@@ -20,7 +20,7 @@ public import LarderStorage
 public enum OfflineODataUserSwitch: Sendable {
   /// Opening fails with `otherUser`. The message contains the number of pending changes and what to do. This is the
   /// default.
-  case refuse
+  case reject
   /// The pending changes of the other user are uploaded first. Then that user's store is removed, and one for the
   /// current user takes its place.
   ///

@@ -80,6 +80,6 @@ extension OfflineODataProvider {
   /// The number of changes that are queued, or were sent and have no response yet.
   package func pendingUploadCount() async throws -> Int {
     await afterScheduledChanges()
-    return try await UploadJournal(store: openStore(), options: OfflineODataUploadOptions()).left()
+    return try await UploadJournal(store: openStore(), options: OfflineODataUploadOptions()).pendingCount()
   }
 }

@@ -146,7 +146,7 @@ package struct UserOpening: Sendable {
       ownership = try await readOwnership(former)
     }
     if let storedOwner = ownership?.user, storedOwner != owner { return try mark.set(storedOwner) }
-    guard case .refuse = parameters.onUserSwitch else {
+    guard case .reject = parameters.onUserSwitch else {
       try checkReturningStore()
       return try await changeUser(from: owner, ownership?.pendingChanges, mark)
     }
@@ -157,7 +157,7 @@ package struct UserOpening: Sendable {
     from owner: StoreUser, _ pendingChanges: PendingChangeCounts?, _ mark: UserMark
   ) async throws {
     switch parameters.onUserSwitch {
-    case .refuse: return
+    case .reject: return
     case .setAside(let key): try await setAside(owner, key)
     case .uploadFirst(let former, let options):
       // An open provider is closed first, even if it has nothing to send.

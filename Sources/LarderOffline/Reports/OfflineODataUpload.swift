@@ -57,7 +57,7 @@ public struct OfflineODataUploadReport: Sendable, Hashable {
   public var failed = 0
   /// The number of changes that are still queued: of other categories, or after the point where the upload was
   /// interrupted.
-  public var left = 0
+  public var pending = 0
   /// The number of changes that the conflict policy discarded in favor of the server's version.
   public var discarded = 0
   /// The number of requests sent. A batch counts as one.
@@ -93,7 +93,7 @@ public struct OfflineODataPlannedRequest: Sendable, Hashable {
   /// The content if it is text; nil if there is none, or if it is binary.
   public var body: String?
   /// The numbers of the changes that must take effect before this one is sent.
-  public var waitsFor: [Int64]
+  public var dependencies: [Int64]
   /// Whether the request was sent and its response was lost. The upload looks up the outcome, and sends the request
   /// only if it has not taken effect.
   public var isUncertain = false

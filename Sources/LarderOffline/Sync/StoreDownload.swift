@@ -77,7 +77,7 @@ struct StoreDownload: Sendable {
     do throws(ODataServiceError) { response = try await store.conversation.send(request) } catch {
       if error.httpStatus == 404 || error.httpStatus == 410 {
         throw OfflineODataError(
-          .requestRefused, "\(error.description). There is no OData service at \(store.root.url.absoluteString)")
+          .requestRejected, "\(error.description). There is no OData service at \(store.root.url.absoluteString)")
       }
       throw error.isCancelled ? CancellationError() : error
     }

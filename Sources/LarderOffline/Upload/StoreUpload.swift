@@ -39,7 +39,7 @@ struct StoreUpload: Sendable {
     var record = EventLog.Record(type: "Upload")
     record.rows = Int64(report.sent)
     record.details =
-      "\(report.sent) sent, \(report.failed) failed, \(report.left) left" + (stop.map { ". \($0)" } ?? "")
+      "\(report.sent) sent, \(report.failed) failed, \(report.pending) pending" + (stop.map { ". \($0)" } ?? "")
     record.errorCode = stop?.errorCode
     record.milliseconds = (environment.uptime() - begin).milliseconds
     let event = record
@@ -101,7 +101,7 @@ struct StoreUpload: Sendable {
     var report = OfflineODataUploadReport()
     (report.sent, report.failed, report.discarded) = (run.counts.sent, run.counts.failed, run.counts.discarded)
     report.requests = run.requests
-    report.left = try await UploadJournal(store: store, options: options).left()
+    report.pending = try await UploadJournal(store: store, options: options).pendingCount()
     return report
   }
 }

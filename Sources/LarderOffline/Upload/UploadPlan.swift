@@ -44,7 +44,7 @@ struct UploadPlan: Sendable {
           headers: preview.fields.map { field in
             OfflineODataPlannedRequest.Header(name: field.name.canonicalName, value: field.value.plain)
           }, body: sent.body,
-          waitsFor: dependencies, isUncertain: entry.state == .sent))
+          dependencies: dependencies, isUncertain: entry.state == .sent))
     }
     return planned
   }

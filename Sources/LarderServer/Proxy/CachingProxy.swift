@@ -77,8 +77,8 @@ public final class CachingProxy: Sendable {
     passage = Passage(name: options.name)
   }
 
-  /// The fields for responses that the server sends without calling the proxy (``HTTPServer/Options/refusalFields``).
-  public var refusalFields: HTTPFields {
+  /// The fields for responses that the server sends without calling the proxy (``HTTPServer/Options/rejectionFields``).
+  public var rejectionFields: HTTPFields {
     var fields = HTTPFields()
     ProxyFailure.status(cache: engine.options.name, forward: nil).append(to: &fields)
     return fields

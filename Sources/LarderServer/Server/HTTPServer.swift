@@ -63,9 +63,9 @@ public final class HTTPServer: Sendable {
     public var idleTimeout = Duration.seconds(60)
     /// Header fields of responses that the server sends without calling the responder, such as `Cache-Status`. Fields
     /// that delimit the content are omitted.
-    public var refusalFields: HTTPFields = [:]
+    public var rejectionFields: HTTPFields = [:]
     /// Called for requests that the server rejected without calling the responder.
-    public var onRefusal: (@Sendable (HTTPServerRejection) -> Void)?
+    public var onRejection: (@Sendable (HTTPServerRejection) -> Void)?
 
     /// Creates the default options.
     public init() {}

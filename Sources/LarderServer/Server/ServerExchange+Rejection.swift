@@ -31,15 +31,15 @@ extension ServerExchange {
     connection.shut(.both)
   }
 
-  /// Adds ``HTTPServer/Options/refusalFields`` to a response that was not created by a responder.
+  /// Adds ``HTTPServer/Options/rejectionFields`` to a response that was not created by a responder.
   func addRejectionFields(to response: inout HTTPServerResponse) {
-    for field in engine.options.refusalFields { response.fields.append(field.name, field.value) }
+    for field in engine.options.rejectionFields { response.fields.append(field.name, field.value) }
   }
 
   /// Sends a response without content to the socket directly.
   func sendRejection(_ status: String) {
     var head = Array("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n".utf8)
-    head.append(engine.options.refusalFields)
+    head.append(engine.options.rejectionFields)
     connection.send(head + Array("\r\n".utf8))
   }
 }

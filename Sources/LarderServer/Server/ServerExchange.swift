@@ -159,7 +159,7 @@ final class ServerExchange: Sendable {
     }
     released.release()
     onEnd?(end)
-    if let method = rejectedMethod, let report = engine.options.onRefusal {
+    if let method = rejectedMethod, let report = engine.options.onRejection {
       report(
         HTTPServerRejection(
           client: connection.client, method: method, target: target, status: status,

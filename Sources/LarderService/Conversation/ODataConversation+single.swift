@@ -124,7 +124,7 @@ extension ODataConversation {
     let response = response(incoming, request)
     if incoming.status == 401 {
       return request.error(
-        .authentication(.refused(challenge: incoming.fields[.wwwAuthenticate])), response: response)
+        .authentication(.rejected(challenge: incoming.fields[.wwwAuthenticate])), response: response)
     }
     return request.error(
       .http(status: incoming.status, payload: ErrorResponse.payload(response)), response: response)

@@ -177,7 +177,7 @@ extension ODataServiceError.Category {
 /// Why credentials could not be obtained, or were rejected.
 public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The service responded with 401 to the credentials that were sent, or none were configured.
-  case refused(challenge: String?)
+  case rejected(challenge: String?)
   /// The token endpoint rejected the request with an error code (RFC 6749 §5.2), such as `invalid_client`.
   case tokenEndpoint(code: String)
   /// The grant is no longer valid (`invalid_grant`): the user must sign in again.
@@ -196,7 +196,7 @@ public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConver
   /// Safe to show to a person: contains no credentials.
   public var description: String {
     switch self {
-    case .refused: "The service rejected the credentials. Sign in with other credentials."
+    case .rejected: "The service rejected the credentials. Sign in with other credentials."
     case .tokenEndpoint(let code): "The token endpoint rejected the request: \(code)"
     case .invalidGrant: "The sign-in is no longer valid. Sign in again."
     case .deviceCodeExpired: "The device code expired before the user confirmed it. Start the sign-in again."
@@ -289,7 +289,7 @@ extension AuthenticationFailure: LarderError {
   /// The stable number, from 1 in the order of the cases.
   public var errorIdentity: ErrorIdentity {
     switch self {
-    case .refused: ErrorIdentity(1, "refused", .authentication)
+    case .rejected: ErrorIdentity(1, "rejected", .authentication)
     case .tokenEndpoint: ErrorIdentity(2, "tokenEndpoint", .authentication)
     case .invalidGrant: ErrorIdentity(3, "invalidGrant", .authentication)
     case .deviceCodeExpired: ErrorIdentity(4, "deviceCodeExpired", .authentication)
@@ -303,7 +303,7 @@ extension AuthenticationFailure: LarderError {
   /// What happened and what to do about it. Contains no credentials.
   public var explanation: ErrorExplanation {
     switch self {
-    case .refused: ErrorExplanation("The service rejected the credentials.", cure: "Sign in with other credentials.")
+    case .rejected: ErrorExplanation("The service rejected the credentials.", cure: "Sign in with other credentials.")
     case .tokenEndpoint: ErrorExplanation(description, cure: "Check the client's credentials and scopes.")
     case .invalidGrant: ErrorExplanation("The sign-in is no longer valid.", cure: "Sign in again.")
     case .deviceCodeExpired:

@@ -181,12 +181,12 @@ public final class ScriptedTransport: HTTPTransport {
     switch fault {
     case .error(let error): throw error
     case .status(let status, let fields): return response(TestReply.status(status, fields: fields), to: request)
-    case .responseLost, .contentCut, nil: break
+    case .responseLost, .truncatedContent, nil: break
     }
     let reply = try await handler?(received) ?? ScriptedTransport.noRoute(received)
     switch fault {
     case .responseLost: throw HTTPTransportError.connectionLost(reason: "the response was lost")
-    case .contentCut: return cut(response(reply, to: request), reply.body)
+    case .truncatedContent: return cut(response(reply, to: request), reply.body)
     default: return response(reply, to: request)
     }
   }

@@ -80,7 +80,7 @@ public enum TestFault: Sendable, Hashable {
   /// The service carries out the request, and the connection breaks before its response: `connectionLost`.
   case responseLost
   /// The service carries out the request, and the connection breaks in the middle of the content of its response.
-  case contentCut
+  case truncatedContent
 
   /// No data for longer than the time limit.
   public static let timeout = TestFault.error(.timeout(phase: "idle"))

@@ -52,7 +52,7 @@ struct ChangeSetVerbTests {
     let plan = try await clone.json("upload", "--plan", "--json").items ?? []
     #expect(plan.count == 8 && Set(plan.map { $0["transaction"]?.text ?? "" }).count == 1)
     let report = try await clone.json("upload", "--json")
-    #expect(report["sent"]?.text == "8" && report["failed"]?.text == "0" && report["left"]?.text == "0")
+    #expect(report["sent"]?.text == "8" && report["failed"]?.text == "0" && report["pending"]?.text == "0")
     let there = try await self.clone()
     #expect(try await there.value("Products(1)/Stock") == "7")
     #expect(try await there.value("Products(2)/Name") == "Rock salt")

@@ -102,7 +102,7 @@ struct ChangeVerbTests {
     #expect(plan.map { $0["url"]?.string } == [orders.set, orders.order, "\(orders.set)('0000004713')"])
 
     let sent = try await clone.json("upload", "--json")
-    #expect(["sent", "failed", "left"].map { sent[$0]?.text } == ["3", "0", "0"])
+    #expect(["sent", "failed", "pending"].map { sent[$0]?.text } == ["3", "0", "0"])
     #expect(try await clone.json("status", "--json")["entities"]?.items?.isEmpty == true)
     #expect(try await orders.served(orders.order, service)?["PurchaseOrderByCustomer"]?.string == "mine")
     #expect(try await orders.served("\(orders.set)('0000004713')", service) == nil)
@@ -125,7 +125,7 @@ struct ChangeVerbTests {
       await orders.send("theirs", service)
       let upload = await clone.run("upload")
       #expect(upload.status == .negative)
-      #expect(upload.output == "sent 0, failed 1, left 0\n")
+      #expect(upload.output == "sent 0, failed 1, pending 0\n")
       #expect(upload.diagnostics.contains("larder") && upload.diagnostics.contains("412"), "\(upload.diagnostics)")
 
       let rows = try await clone.json("errors", "list", "--json").items ?? []
@@ -203,7 +203,7 @@ struct ChangeVerbTests {
     #expect(upload.diagnostics.contains("1 change still pending: 'larder -C"), "\(upload.diagnostics)")
     #expect(json.status == .network)
     let report = try JSONNode(json.outputBytes)
-    #expect(report["upload"]?["left"]?.text == "1" && report["download"]?.items?.isEmpty == true)
+    #expect(report["upload"]?["pending"]?.text == "1" && report["download"]?.items?.isEmpty == true)
     #expect(report["error"]?.string?.contains("Could not connect") == true)
     #expect(await clone.run("upload").status == .done)
   }
@@ -220,7 +220,7 @@ struct ChangeVerbTests {
     try service.addFault(.init(match: "A_SalesOrder", status: 400, message: "No such party"))
     let upload = await clone.run("upload", "--batch-size", "0")
     try service.clearFaults()
-    #expect(upload.status == .negative && upload.output == "sent 0, failed 2, left 0\n", "\(upload.diagnostics)")
+    #expect(upload.status == .negative && upload.output == "sent 0, failed 2, pending 0\n", "\(upload.diagnostics)")
     #expect(upload.diagnostics.contains("No such party"))
     let table = await clone.run("errors", "list").output.split(separator: "\n")
     #expect(table.count == 3 && table[1].contains("first") && table[2].contains("held"), "\(table)")
@@ -250,7 +250,7 @@ struct ChangeVerbTests {
       """.utf8)
     #expect(await clone.run("change", "-").status == .done)
     let upload = await clone.run("upload")
-    #expect(upload.status == .negative && upload.output == "sent 0, failed 0, left 0\n")
+    #expect(upload.status == .negative && upload.output == "sent 0, failed 0, pending 0\n")
     #expect(upload.diagnostics.contains("errors list"), "\(upload.diagnostics)")
     let report = try await clone.json("upload", "--json", status: .negative)
     #expect(report["remaining"]?.text == "3")

@@ -32,7 +32,7 @@ struct InterruptedVerbTests {
     #expect(try await clone.value("Things(1)/Name") == "new 1")
     #expect(try await clone.json("query", "Things?$count=true&$top=0")["@odata.count"]?.text == "6")
     let report = try await clone.json("upload", "--batch-size", "0", "--json")
-    #expect(report["sent"]?.text == "\(4 - number)" && report["failed"]?.text == "0" && report["left"]?.text == "0")
+    #expect(report["sent"]?.text == "\(4 - number)" && report["failed"]?.text == "0" && report["pending"]?.text == "0")
     #expect(things.state.withLock { $0.log.sorted() } == ["1 new 1", "2 new 2", "3 new 3"])
     #expect(await clone.run("download").status == .done)
     for key in 1...3 { #expect(try await clone.value("Things(\(key))/Name") == "new \(key)") }

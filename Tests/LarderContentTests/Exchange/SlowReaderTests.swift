@@ -19,10 +19,10 @@ struct SlowReaderTests {
     let fast: Task<String, any Error>
     let asked: Asked
 
-    init(_ fields: HTTPFields, patience: Duration = .zero) async throws {
+    init(_ fields: HTTPFields, slowReaderTimeout: Duration = .zero) async throws {
       let rig = EngineRig(nil) {
         $0.readAheadByteLimit = 6
-        $0.patience = patience
+        $0.slowReaderTimeout = slowReaderTimeout
       }
       rig.shelf.fail(.append, .tooLarge(limit: 2))
       let first = immediately { try await rig.answer() }
@@ -119,7 +119,7 @@ struct SlowReaderTests {
   func alone() async throws {
     let rig = EngineRig(nil) {
       $0.readAheadByteLimit = 6
-      $0.patience = .zero
+      $0.slowReaderTimeout = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
     let task = immediately { try await rig.answer() }
@@ -138,7 +138,7 @@ struct SlowReaderTests {
   func allSlow() async throws {
     let rig = EngineRig(nil) {
       $0.readAheadByteLimit = 6
-      $0.patience = .zero
+      $0.slowReaderTimeout = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
     let tasks = (0..<2).map { _ in immediately { try await rig.answer() } }
@@ -183,9 +183,9 @@ struct SlowReaderTests {
   @Test(
     "A program that holds a large stream and requests the same URL does not deadlock",
     arguments: [Duration.zero, .seconds(1)])
-  func oneTask(patience: Duration) async throws {
+  func oneTask(slowReaderTimeout: Duration) async throws {
     var options = HTTPCacheOptions()
-    options.patience = patience
+    options.slowReaderTimeout = slowReaderTimeout
     let length = 8 << 20
     let manager = ContentManager(
       cache: MemoryCache(byteLimit: 1 << 20), transport: RangedContent(length), options: options)
@@ -198,9 +198,9 @@ struct SlowReaderTests {
     await manager.close()
   }
 
-  @Test("a reader counts as slow once others have waited for it, in sum, for as long as the patience")
-  func patience() async throws {
-    var state = TransferState(window: 6, patience: .seconds(1))
+  @Test("a reader counts as slow once others have waited for it, in sum, for as long as the slowReaderTimeout")
+  func slowReaderTimeout() async throws {
+    var state = TransferState(window: 6, slowReaderTimeout: .seconds(1))
     let (first, second) = (state.join(asReader: true), state.join(asReader: true))
     let (slow, fast) = (try #require(first), try #require(second))
     _ = state.publish(.success(.content(TransferHead(status: 200, fields: [:], length: nil, metadata: nil))))

@@ -84,7 +84,7 @@ extension HistoryRun {
     do {
       let report = try await store.provider.upload(options)
       note(
-        "    uploaded: sent \(report.sent), failed \(report.failed), left \(report.left), discarded \(report.discarded)"
+        "    uploaded: sent \(report.sent), failed \(report.failed), pending \(report.pending), discarded \(report.discarded)"
       )
       return disarm(store)
     } catch {
@@ -278,7 +278,7 @@ extension HistoryRun {
     for _ in 0..<8 {
       do {
         let report = try await store.provider.upload(OfflineODataUploadOptions(lanes: 1))
-        note("  \(store.name) uploaded: sent \(report.sent), failed \(report.failed), left \(report.left)")
+        note("  \(store.name) uploaded: sent \(report.sent), failed \(report.failed), pending \(report.pending)")
       } catch { judgeHealthy(error, "\(store.name): upload at rest") }
       try await sync(store, .upload)
       for _ in 0..<40 {

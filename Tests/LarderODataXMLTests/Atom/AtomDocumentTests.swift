@@ -112,8 +112,8 @@ struct AtomDocumentTests {
     arguments: [
       ("", AtomError.Problem.empty), ("<html/>", .notOData(root: "html")),
       ("<x:y xmlns:x='urn:x'/>", .notOData(root: "x:y")),
-      ("<!DOCTYPE feed [<!ENTITY a 'b'>]><feed/>", .documentTypeRefused),
-      ("<!DOCTYPE html><html/>", .documentTypeRefused),
+      ("<!DOCTYPE feed [<!ENTITY a 'b'>]><feed/>", .documentTypeRejected),
+      ("<!DOCTYPE html><html/>", .documentTypeRejected),
       ("<feed xmlns='http://www.w3.org/2005/Atom'><entry>", .truncated),
     ])
   func refused(_ text: String, _ problem: AtomError.Problem) {

@@ -44,7 +44,7 @@ struct ObjectValueTests {
       #expect(try await store.value([Friend].self, forKey: "list") == [friend, friend])
       #expect(try await store.value(Friend.self, forKey: "nobody") == nil)
       #expect(try await store.storedBytes(forKey: "data")?.bytes == bytes)
-      #expect(try await store.storedBytes(forKey: "own")?.coding == .own)
+      #expect(try await store.storedBytes(forKey: "own")?.coding == .custom)
       #expect(try await store.count == 8)
     }
   }

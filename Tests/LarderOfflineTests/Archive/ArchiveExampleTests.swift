@@ -23,7 +23,7 @@ struct ArchiveExampleTests {
     try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("other"))]))
     guard sends else { return rig }
     let report = try await rig.store.upload()
-    #expect(report.failed == 4 && report.sent == 1 && report.left == 0)
+    #expect(report.failed == 4 && report.sent == 1 && report.pending == 0)
     return rig
   }
 
@@ -69,7 +69,7 @@ struct ArchiveExampleTests {
       let path = try await rig.rows("SELECT 'Orders(' || ID || ')' FROM {Orders} WHERE ID < 0")[0]
       try await rig.store.update(path, to: ODataEntity(properties: [ODataProperty("Name", .string("good"))]))
       let report = try await rig.store.upload()
-      #expect(report.failed == 0 && report.left == 0)
+      #expect(report.failed == 0 && report.pending == 0)
       #expect(rig.service.entities("Orders")[1000]?.values["Name"] == "\"good\"")
       #expect(rig.service.entities("Orders")[1000]?.values["Total"] == (id == 2 ? nil : "1"))
       #expect(

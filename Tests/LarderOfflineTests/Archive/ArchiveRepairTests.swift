@@ -53,7 +53,7 @@ struct ArchiveRepairTests {
     let key = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first.flatMap { Int32($0) })
     try await rig.store.update("Items(11)", to: entity(("Order_ID", .int32(key))))
     let report = try await rig.store.upload()
-    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.failed == 0 && report.pending == 0, "\(report)")
     #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"a\""])
     #expect(try await rig.isClean())
   }
@@ -78,10 +78,10 @@ struct ArchiveRepairTests {
     try await rig.store.update("Items(11)", to: entity(("Text", .string("b"))))
     #expect(try await states(rig) == ["1|0", "2|0"])
     let early = try await rig.store.upload(own)
-    #expect(early.sent == 0 && early.failed == 0 && early.left == 2, "\(early)")
+    #expect(early.sent == 0 && early.failed == 0 && early.pending == 2, "\(early)")
     try await rig.store.delete("Orders(1)")
     let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
-    #expect(report.sent == 3 && report.failed == 0 && report.left == 0, "\(report) \(rig.service.log)")
+    #expect(report.sent == 3 && report.failed == 0 && report.pending == 0, "\(report) \(rig.service.log)")
     #expect(rig.service.log.last == "DELETE Orders(1)")
     #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"b\""])
   }

@@ -42,7 +42,7 @@ struct ArchiveServicesTests {
     _ = try await colleague.execute(single: .update(path, to: mark("theirs")))
     #expect(try await colleague.upload().sent == 1)
     let report = try await store.upload()
-    #expect(report.failed == 1 && report.left == 0)
+    #expect(report.failed == 1 && report.pending == 0)
     let failures = try await store.readEntitySet("ErrorArchive?$expand=AffectedEntity").entities
     let row = try #require(failures.first)
     #expect(failures.count == 1 && row["HTTPStatusCode"] == .int32(412) && row["Conflict"] == .boolean(true))

@@ -36,7 +36,7 @@ struct TransactionUnitTests {
     arguments: [true, false])
   func touchesRefused(isMadeBefore: Bool) async throws {
     let (rig, report) = try await touching(isMadeBefore: isMadeBefore)
-    #expect(report.failed == (isMadeBefore ? 3 : 1) && report.left == 0 && rig.service.log.isEmpty, "\(report)")
+    #expect(report.failed == (isMadeBefore ? 3 : 1) && report.pending == 0 && rig.service.log.isEmpty, "\(report)")
     #expect(try await rig.queue == ["1|2", "2|3", "3|3"])
     // Changes that depend on the other member of the transaction are held too.
     try await rig.store.update("Orders(2)", to: entity(("Note", .string("c"))))
@@ -49,7 +49,7 @@ struct TransactionUnitTests {
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("good"))))
     #expect(try await rig.queue.allSatisfy { $0.hasSuffix("|0") })
     let sent = try await rig.store.upload()
-    #expect(sent.failed == 0 && sent.left == 0, "\(sent)")
+    #expect(sent.failed == 0 && sent.pending == 0, "\(sent)")
     #expect(
       rig.service.entities("Orders")[1]?.values == ["ID": "1", "Name": "\"good\"", "Note": "\"a\"", "Total": "1"])
     #expect(

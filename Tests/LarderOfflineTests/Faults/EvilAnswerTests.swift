@@ -58,7 +58,7 @@ struct EvilAnswerTests {
     Evil(
       "a hundred thousand levels of entities",
       json: "{\"value\":[" + String(repeating: "{\"ID\":1,\"Parts\":[", count: 100_000)),
-    Evil("a link that is a number", .requestRefused, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":7}"),
+    Evil("a link that is a number", .requestRejected, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":7}"),
     Evil("pages in a circle", .endlessPages, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"Rows?a\"}"),
     Evil(
       "the next page on another host", .foreignLink,
@@ -69,7 +69,7 @@ struct EvilAnswerTests {
     Evil(
       "an inline page on another host", .foreignLink,
       json: "{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"http://evil.example/other/Parts\"}]}"),
-    Evil("404", .requestRefused, .response(404)),
+    Evil("404", .requestRejected, .response(404)),
     Evil("500", .serviceFailed, .response(500, body: "<html>oops</html>")),
     Evil("503", .serviceUnavailable, .response(503)),
     Evil("401", .authenticationFailed, .response(401)),

@@ -68,7 +68,7 @@ struct EvilConditionTests {
       let store = try rig.provider()
       try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
       let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
-      #expect([.malformedResponse, .requestRefused].contains(error?.name), "\(path): \(error.debugDescription)")
+      #expect([.malformedResponse, .requestRejected].contains(error?.name), "\(path): \(error.debugDescription)")
       #expect(error?.errorMessage.contains("304") == true, "\(error.debugDescription)")
       service.evil = nil
       try await store.open()

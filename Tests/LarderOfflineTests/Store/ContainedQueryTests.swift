@@ -157,7 +157,7 @@ struct ContainedQueryTests {
     service["Orders"] = "{\"ID\":2}"
     service["Orders(1)/Items"] = nil
     let gone = await #expect(throws: OfflineODataError.self) { try await store.download() }
-    #expect([.entityNotFound, .requestRefused].contains(gone?.name), "\(gone.debugDescription)")
+    #expect([.entityNotFound, .requestRejected].contains(gone?.name), "\(gone.debugDescription)")
     #expect(try await store.size("Orders") == 1)
     await #expect(throws: OfflineODataError.self) { try await texts(store, "Orders(1)/Items") }
     // There again, as another row.

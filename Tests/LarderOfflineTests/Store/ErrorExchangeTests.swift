@@ -13,7 +13,7 @@ struct ErrorExchangeTests {
   @Test(
     "A download that the service rejects names the method, the URL and the status",
     arguments: [
-      (401, OfflineODataErrorName.authenticationFailed), (404, .requestRefused), (500, .serviceFailed),
+      (401, OfflineODataErrorName.authenticationFailed), (404, .requestRejected), (500, .serviceFailed),
       (503, .serviceUnavailable),
     ])
   func download(status: Int, name: OfflineODataErrorName) async throws {

@@ -61,8 +61,8 @@ struct OfflineODataErrorTests {
   @Test(
     "a status becomes the category that tells what to do",
     arguments: [
-      (400, OfflineODataErrorName.requestRefused), (401, .authenticationFailed), (404, .requestRefused),
-      (408, .timeout), (410, .requestRefused), (429, .serviceUnavailable), (500, .serviceFailed),
+      (400, OfflineODataErrorName.requestRejected), (401, .authenticationFailed), (404, .requestRejected),
+      (408, .timeout), (410, .requestRejected), (429, .serviceUnavailable), (500, .serviceFailed),
       (501, .serviceFailed), (502, .serviceUnavailable), (503, .serviceUnavailable), (504, .serviceUnavailable),
     ])
   func status(_ status: Int, _ name: OfflineODataErrorName) {

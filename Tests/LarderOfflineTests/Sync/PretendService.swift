@@ -225,7 +225,7 @@ struct PretendStore {
           return
         }
         if case .status(let status)? = accident {
-          actions = machine.take(.refused(status: status, OfflineODataError(.requestRefused)))
+          actions = machine.take(.refused(status: status, OfflineODataError(.requestRejected)))
           continue
         }
         if case .timeout? = accident {
@@ -235,7 +235,7 @@ struct PretendStore {
         switch service.reply(request) {
         case .status(304): actions = machine.take(.notModified)
         case .status(let status):
-          actions = machine.take(.refused(status: status, OfflineODataError(.requestRefused)))
+          actions = machine.take(.refused(status: status, OfflineODataError(.requestRejected)))
         case .answer(let answer):
           if case .cut? = accident {
             // Half of the page was staged before the connection broke.

@@ -133,7 +133,7 @@ struct DeepInsertKeptTests {
     // A change of one waits until its key is known.
     try await rig.store.update("Items(\(before[1].key))", to: Self.entity("Text", "three"))
     let early = try await rig.upload()
-    #expect(early.sent == 0 && early.failed == 0 && early.left == 1, "\(early)")
+    #expect(early.sent == 0 && early.failed == 0 && early.pending == 1, "\(early)")
     try await rig.store.download()
     #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 104])
     #expect(try await rig.rows("Notes", "Item_ID").map(\.key) == [102, 103, 105])
@@ -211,14 +211,14 @@ struct DeepInsertKeptTests {
     } else {
       try await rig.store.update("Items(\(key))", to: Self.entity("Text", "three"))
     }
-    #expect(try await rig.upload().left == 1)
+    #expect(try await rig.upload().pending == 1)
     rig.service.change { state in
       state.sets["Items"]?[104] = nil
       state.sets["Notes"]?[105] = nil
     }
     try await rig.store.download()
     let report = try await rig.upload()
-    #expect([report.sent, report.failed, report.left] == [0, 1, 0], "\(report)")
+    #expect([report.sent, report.failed, report.pending] == [0, 1, 0], "\(report)")
     let failure = try #require(try await rig.read("ErrorArchive")["value"]?.items?.first)
     #expect(failure["Message"]?.string?.contains("the service no longer has the entity") == true, "\(failure)")
     #expect(rig.service.now.requests.allSatisfy { $0.hasPrefix("GET ") || $0.hasPrefix("POST Orders") })
@@ -248,7 +248,7 @@ struct DeepInsertKeptTests {
     #expect(kept.map(\.key) == [101, key], "\(kept)")
     #expect(try await rig.rows("Notes", "Item_ID").map(\.foreign) == [key])
     let early = try await rig.upload()
-    #expect([early.sent, early.failed, early.left] == [0, 0, isChanged ? 1 : 0], "\(early)")
+    #expect([early.sent, early.failed, early.pending] == [0, 0, isChanged ? 1 : 0], "\(early)")
     try await rig.store.download()
     #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 102])
     #expect(try await rig.rows("Notes", "Item_ID").map(\.foreign) == [102])

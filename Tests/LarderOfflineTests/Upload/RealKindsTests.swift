@@ -101,7 +101,7 @@ struct RealKindsTests {
       transport.arm(nil)
       report = try await store.upload(options)
     }
-    #expect(report.left == 0)
+    #expect(report.pending == 0)
     let failures = try await store.readEntitySet("ErrorArchive?$orderby=RequestID").entities
     let reasons = failures.map {
       "\($0["RequestMethod"] ?? .null) \($0["RequestURL"] ?? .null) \($0["Message"] ?? .null)"
@@ -197,7 +197,7 @@ struct RealLinksTests {
       transport.arm(nil)
       report = try await store.upload(options)
     }
-    #expect(report.left == 0)
+    #expect(report.pending == 0)
     let failures = try await store.readEntitySet("ErrorArchive").entities
     #expect(failures.count == 1 && failures.first?["HTTPStatusCode"] == .int32(405), "\(failures)")
     _ = try await store.discardAll()

@@ -19,7 +19,7 @@ struct RecognizedCreationTests {
     rig.service.change { $0.sets["Orders"]?[1000] = nil }
     try await rig.store.download()
     let report = try await rig.store.upload()
-    #expect(report.sent == 0 && report.left == 0, "\(report)")
+    #expect(report.sent == 0 && report.pending == 0, "\(report)")
     #expect(try await rig.failures().contains(.unknownOutcome))
     #expect(rig.service.log == sent && sent.first == "POST Orders(1000)")
   }
@@ -64,7 +64,7 @@ struct RecognizedCreationTests {
     rig.service.change { $0.sets["Orders"]?[1000] = nil }
     try await rig.store.download()
     let report = try await rig.store.upload()
-    #expect([report.sent, report.failed, report.left] == [0, 1, 0], "\(report)")
+    #expect([report.sent, report.failed, report.pending] == [0, 1, 0], "\(report)")
     #expect(try await rig.failures() == [.unknownOutcome])
     #expect(rig.service.log == ["POST Orders(1000)"])
   }
@@ -98,7 +98,7 @@ struct RecognizedCreationTests {
     rig.service.change { $0.sets["Items"]?[1000] = nil }
     try await rig.store.download()
     let report = try await rig.store.upload()
-    #expect([report.sent, report.failed, report.left] == [0, 1, 0], "\(report)")
+    #expect([report.sent, report.failed, report.pending] == [0, 1, 0], "\(report)")
     #expect(try await rig.failures() == [.unknownOutcome])
     #expect(rig.service.log == ["POST Items(1000)"])
   }
@@ -118,7 +118,7 @@ struct RecognizedCreationTests {
       if isTheirs { state.sets["Items"]?[900] = theirs.map { .init(values: $0.values.merging(["ID": "900"]) { $1 }) } }
     }
     let report = try await rig.store.upload()
-    #expect([report.sent, report.failed, report.left] == (isTheirs ? [0, 1, 0] : [1, 0, 0]), "\(report)")
+    #expect([report.sent, report.failed, report.pending] == (isTheirs ? [0, 1, 0] : [1, 0, 0]), "\(report)")
     #expect(try await rig.failures() == (isTheirs ? [.unknownOutcome] : []))
     #expect(rig.service.log == (isTheirs ? ["POST Items(1000)"] : ["POST Items(1000)", "POST Items(1001)"]))
   }
@@ -156,7 +156,7 @@ struct RecognizedCreationTests {
     rig.service.change { $0.sets["Items"]?[1001] = nil }
     try await rig.store.download()
     let report = try await rig.store.upload()
-    #expect([report.sent, report.failed, report.left] == [1, 1, 0], "\(report)")
+    #expect([report.sent, report.failed, report.pending] == [1, 1, 0], "\(report)")
     #expect(try await rig.failures() == [.unknownOutcome])
     #expect(rig.service.log == ["POST Items(1000)", "POST Items(1001)", "POST Items(1002)"])
     #expect(rig.service.entities("Items")[1002]?.values["Order_ID"] == "1")

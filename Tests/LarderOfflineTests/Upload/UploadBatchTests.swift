@@ -54,7 +54,7 @@ struct UploadBatchTests {
     try await rig.update(try await rig.row("Orders", 2), ["Name": .string("x")])
     try await rig.delete(try await rig.row("Orders", 3))
     let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
-    #expect(report.sent == 3 && report.failed == 1 && report.left == 0, "\(report)")
+    #expect(report.sent == 3 && report.failed == 1 && report.pending == 0, "\(report)")
     let verb = rig.service.isV2 ? "MERGE" : "PATCH"
     #expect(rig.service.log.sorted() == ["DELETE Orders(3)", "POST Orders(1000)", "\(verb) Orders(2)"].sorted())
     #expect(try await rig.queue == ["2|2"])
@@ -75,7 +75,7 @@ struct UploadBatchTests {
       }
     }
     let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
-    #expect(report.failed == 3 && report.left == 0, "\(report)")
+    #expect(report.failed == 3 && report.pending == 0, "\(report)")
     #expect(rig.service.requests.filter { $0.hasPrefix("POST") }.count == 1, "\(rig.service.requests)")
     let kinds = try await rig.rows("SELECT json_extract(failure, '$.kind') FROM larder_request ORDER BY id")
     #expect(kinds.filter { $0 == "unknownOutcome" }.count == 1, "\(kinds)")
@@ -175,7 +175,7 @@ struct UploadBatchTests {
     let made = try await rig.create("Orders", key: -1, ["Name": .string("good")])
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: made.id)
     let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
-    #expect(report.sent == 2 && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.sent == 2 && report.failed == 0 && report.pending == 0, "\(report)")
     #expect(rig.service.log.count == 2)
   }
 }

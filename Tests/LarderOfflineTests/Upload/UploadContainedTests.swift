@@ -160,7 +160,7 @@ struct UploadContainedTests {
     let path = "Orders(\(Orders.third))/Items(10)"
     try await store.update(path, to: ODataEntity(properties: [ODataProperty("Text", .string("changed"))]))
     let report = try await store.upload(alone)
-    #expect(report.failed == 0 && report.left == 0, "\(report) \(service.heard)")
+    #expect(report.failed == 0 && report.pending == 0, "\(report) \(service.heard)")
     #expect(service.heard.filter { $0 == "POST Orders" }.count == 1)
     let second = numbers[1] ?? 11
     let shown = try await items(store)

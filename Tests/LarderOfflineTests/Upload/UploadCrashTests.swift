@@ -59,7 +59,7 @@ struct UploadCrashTests {
     // One lane: nothing is written while a moment is copied.
     let report = try await rig.store.upload(OfflineODataUploadOptions(lanes: 1))
     rig.service.change { $0.watch = nil }
-    #expect(report.failed == 0 && report.left == 0)
+    #expect(report.failed == 0 && report.pending == 0)
     let wanted = rig.service.now
     let rows = try await shown(rig.store)
     let all = moments.all.withLock { $0 }
@@ -69,7 +69,7 @@ struct UploadCrashTests {
       let store = try UploadRig.provider(moment.folder, service)
       try await store.open()
       let second = try await store.upload()
-      #expect(second.failed == 0 && second.left == 0, "moment \(place): \(second)")
+      #expect(second.failed == 0 && second.pending == 0, "moment \(place): \(second)")
       #expect(service.log.sorted() == wanted.log.sorted(), "moment \(place)")
       #expect(service.now.sets == wanted.sets, "moment \(place)")
       #expect(try await shown(store) == rows, "moment \(place)")
@@ -115,7 +115,7 @@ struct UploadCrashTests {
         try await store.open()
         let second = try await store.upload()
         let note = "moment \(place), \(kept.count) bytes of \(log.count) to \(later.count)"
-        #expect(second.failed == 0 && second.left == 0, "\(note): \(second)")
+        #expect(second.failed == 0 && second.pending == 0, "\(note): \(second)")
         #expect(service.log.sorted() == wanted.log.sorted(), "\(note)")
         #expect(service.now.sets == wanted.sets, "\(note)")
         #expect(try await shown(store) == rows, "\(note)")

@@ -38,7 +38,7 @@ struct UploadDoubtTests {
       try await rig.store.create(ODataEntity(properties: [ODataProperty("Text", .string(note))]), in: "\(path)/Items")
     }
     let report = try await rig.store.upload()
-    #expect(report.sent == 5 && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.sent == 5 && report.failed == 0 && report.pending == 0, "\(report)")
     #expect(rig.service.log.count == before + 5, "\(rig.service.log)")
     #expect(try await rig.rows("SELECT ID, Name, Note FROM {Orders} WHERE Name = 'made'") == ["1000|made|mine"])
     #expect(try await rig.rows("SELECT Order_ID, Text FROM {Items} ORDER BY Text") == ["1000|mine", "1000|theirs"])
@@ -135,7 +135,7 @@ struct UploadDoubtTests {
     try await rig.store.download()
     let report = try await rig.store.upload()
     // A person decides about the creation that the other client has deleted, as about a change.
-    #expect([report.sent, report.failed, report.left] == [count - 1, 1, 0])
+    #expect([report.sent, report.failed, report.pending] == [count - 1, 1, 0])
     #expect(try await rig.failures() == [.unknownOutcome])
     #expect(rig.service.log == Array(["POST Orders(1000)", "POST Orders(1001)"].prefix(count)))
   }

@@ -122,7 +122,7 @@ struct UploadKindsTests {
     try await store.create(ODataEntity(properties: [ODataProperty("No", .int32(2))]), in: "\(order)/Items")
     #expect(taker.heard.isEmpty)
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0, lanes: 1))
-    #expect(report.sent == 13 && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.sent == 13 && report.failed == 0 && report.pending == 0, "\(report)")
     let heard = taker.heard.map { $0.replacingOccurrences(of: "http://h/s/", with: "") }
     #expect(
       heard.sorted()

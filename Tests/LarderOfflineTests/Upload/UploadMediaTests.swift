@@ -29,7 +29,7 @@ struct UploadMediaTests {
       try await store.delete("Photos(2)/Icon")
     }
     let report = try await store.upload(OfflineODataUploadOptions(lanes: 1))
-    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.failed == 0 && report.pending == 0, "\(report)")
     let icons = isV2 ? [] : [#"DELETE Photos(2)/Icon if "i1" "#, #"PUT Photos(1)/Icon if "i1" new"#]
     #expect(service.now.log.sorted() == (icons + [#"PUT Photos(1)/$value if "m1" new"#]).sorted())
   }
@@ -46,7 +46,7 @@ struct UploadMediaTests {
     service.edit(1) { ($0.bytes, $0.mediaVersion) = ("another's", 2) }
     service.edit(2) { ($0.title, $0.version) = ("another's", 2) }
     let report = try await store.upload()
-    #expect(report.sent == 1 && report.failed == 1 && report.left == 0, "\(report)")
+    #expect(report.sent == 1 && report.failed == 1 && report.pending == 0, "\(report)")
     #expect(service.now.photos[1]?.bytes == "another's" && service.now.photos[2]?.bytes == "new")
     // Mine, said by a person: under the ETag that the stream has now.
     try await store.retry(1)

@@ -47,7 +47,7 @@ struct UploadOutcomeTests {
     let fields: HTTPFields = row.hasChallenge ? [.wwwAuthenticate: "Basic"] : [:]
     let response = ODataSingleResponse(httpStatus: row.status, fields: fields, url: "")
     let error = ODataServiceError(
-      row.status == 401 ? .authentication(.refused(challenge: nil)) : .http(status: row.status, payload: nil),
+      row.status == 401 ? .authentication(.rejected(challenge: nil)) : .http(status: row.status, payload: nil),
       operation: "update", response: response)
     #expect(UploadOutcome.of(error, isRemoval: row.isRemoval) == row.outcome)
   }

@@ -42,7 +42,7 @@ struct UploadResolutionTests {
     let count = kind == .transaction ? 2 : 1
     #expect(rig.service.log.count == before + count)
     let report = try await rig.store.upload()
-    #expect(report.sent == count && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.sent == count && report.failed == 0 && report.pending == 0, "\(report)")
     #expect(rig.service.log.count == before + count, "\(rig.service.log)")
     #expect(try await rig.isClean())
     if kind == .serverKey {
@@ -62,7 +62,7 @@ struct UploadResolutionTests {
     let count = kind == .transaction ? 2 : 1
     #expect(try await rig.queue.allSatisfy { $0.hasSuffix("|1") })
     let report = try await rig.store.upload()
-    #expect(report.sent == count && report.left == 0 && rig.service.log.count == count, "\(report)")
+    #expect(report.sent == count && report.pending == 0 && rig.service.log.count == count, "\(report)")
     #expect(try await rig.isClean())
   }
 

@@ -72,7 +72,7 @@ struct UploadServicesTests {
     let archive = try await open.read { snapshot in
       try ChangeQueue(snapshot.connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
     }
-    #expect(report.sent == 5 && report.failed == 0 && report.left == 0, "\(report) \(archive)")
+    #expect(report.sent == 5 && report.failed == 0 && report.pending == 0, "\(report) \(archive)")
     let query = "\(sales.orders)?$orderby=SalesOrder"
     let here = try await store.read([Order].self, query) ?? []
     #expect(here == (try await there(sales, query)))

@@ -81,7 +81,7 @@ struct UploadShopTests {
     try await store.update("Products(1)", to: ODataEntity(properties: [ODataProperty("Stock", .int64(77))]))
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
     let refused = try await archive(store)
-    #expect(report.sent == 3 && report.failed == 0 && report.left == 0, "\(report) \(refused)")
+    #expect(report.sent == 3 && report.failed == 0 && report.pending == 0, "\(report) \(refused)")
     let other = try StoreRig(try ODataPyService.ofSuite.root)
     let there = try await other.open(["products": "Products", "categories": "Categories"])
     for path in ["Products(\(id))", "Products(1)"] {

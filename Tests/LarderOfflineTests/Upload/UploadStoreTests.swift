@@ -22,7 +22,7 @@ struct UploadStoreTests {
     try await rig.update(one, ["Total": .int32(7)])
     try await rig.delete(try await rig.row("Orders", 2))
     let report = try await rig.store.upload()
-    #expect(report.sent == 5 && report.failed == 0 && report.left == 0)
+    #expect(report.sent == 5 && report.failed == 0 && report.pending == 0)
     #expect(rig.service.log.count == 5, "\(rig.service.log)")
     #expect(rig.service.entities("Orders")[1000]?.values["Name"] == "\"new\"")
     #expect(rig.service.entities("Items")[1001]?.values["Order_ID"] == "1000")
@@ -67,7 +67,7 @@ struct UploadStoreTests {
     let begin = clock.now
     let report = try await rig.store.upload()
     print("upload of 1002 changes: \(clock.now - begin)")
-    #expect(report.sent == 1000 && report.failed == 2 && report.left == 0)
+    #expect(report.sent == 1000 && report.failed == 2 && report.pending == 0)
     #expect(report.requests <= 13)
     #expect(try await rig.queue == ["1|2", "2|3"])
     let failure = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(1)?.failure }
@@ -90,7 +90,7 @@ struct UploadStoreTests {
     #expect(try await rig.store.hasPendingUpload())
     #expect(try await rig.queue.count == 2)
     let report = try await rig.store.upload()
-    #expect(report.sent == 2 && report.left == 0)
+    #expect(report.sent == 2 && report.pending == 0)
     #expect(rig.service.log == ["PATCH Orders(1)", "PATCH Orders(2)"])
   }
 
@@ -188,7 +188,7 @@ struct UploadStoreTests {
     #expect(rig.service.log == ["PATCH Orders(1)"])
     #expect(try await rig.queue.count == 2)
     let report = try await rig.store.upload(OfflineODataUploadOptions(splitsTransactions: true))
-    #expect(report.sent == 2 && report.left == 0)
+    #expect(report.sent == 2 && report.pending == 0)
     #expect(rig.service.log == ["PATCH Orders(1)", "POST Orders(1000)", "POST Items(1001)"])
     #expect(try await rig.isClean())
   }
@@ -217,7 +217,7 @@ struct UploadStoreTests {
     let plan = try await rig.store.plan()
     #expect(rig.service.requests.count == asked)
     #expect(plan.map { "\($0.method) \($0.url)" } == ["POST Orders", "POST Items", "PATCH Orders(1)"])
-    #expect(plan[0].body == #"{"Name":"new"}"# && plan[1].waitsFor == [1])
+    #expect(plan[0].body == #"{"Name":"new"}"# && plan[1].dependencies == [1])
     #expect(plan[1].body?.contains("Orders({\(made.row.row)})") ?? false, "\(plan[1].body ?? "")")
     #expect(plan[2].headers.contains { $0.name.lowercased() == "if-match" && $0.value == "W/\"1\"" })
     #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
@@ -233,7 +233,7 @@ struct UploadStoreTests {
       try await rig.record(request, [Effect(.delete, "Orders", row.row)])
     }
     let report = try await rig.store.upload(OfflineODataUploadOptions(categories: ["b"]))
-    #expect(report.sent == 1 && report.left == 1 && rig.service.log == ["DELETE Orders(2)"])
+    #expect(report.sent == 1 && report.pending == 1 && rig.service.log == ["DELETE Orders(2)"])
   }
 
   @Test("Two uploads at once: the second is refused by name")
@@ -254,7 +254,7 @@ struct UploadStoreTests {
     await #expect(throws: CancellationError.self) { try await first.value }
     #expect(try await rig.queue == ["1|1"])
     let report = try await other.upload()
-    #expect(report.sent == 1 && report.left == 0 && rig.service.log == ["PATCH Orders(1)"])
+    #expect(report.sent == 1 && report.pending == 0 && rig.service.log == ["PATCH Orders(1)"])
     try await other.close()
   }
 }

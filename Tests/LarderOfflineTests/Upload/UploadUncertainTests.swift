@@ -123,7 +123,7 @@ struct UploadUncertainTests {
     try await rig.update(made.row, ["Name": .string("second")], unit: made.id)
     try await lose(rig)
     let report = try await rig.store.upload()
-    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.failed == 0 && report.pending == 0, "\(report)")
     #expect(rig.service.log.filter { $0.hasPrefix("POST") } == ["POST Orders(1000)"])
     #expect(rig.service.entities("Orders")[1000]?.values["Name"] == "\"second\"")
     #expect(try await rig.isClean())

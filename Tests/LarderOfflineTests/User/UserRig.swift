@@ -48,7 +48,7 @@ final class UserRig: Sendable {
 
   /// `isPlain`: without a key; else the user's own is taken, or `key`.
   func provider(
-    _ user: String?, _ way: OfflineODataUserSwitch = .refuse, key: StorageKey? = nil, isPlain: Bool = false,
+    _ user: String?, _ way: OfflineODataUserSwitch = .reject, key: StorageKey? = nil, isPlain: Bool = false,
     in other: TemporaryFolder? = nil, createsStore: Bool = true, by line: Line? = nil
   ) throws -> OfflineODataProvider {
     let name = user ?? "nobody"
@@ -74,7 +74,7 @@ final class UserRig: Sendable {
   }
 
   /// A closed store of a user in which a change of an order waits, with the user's name.
-  func fill(_ user: String?, _ way: OfflineODataUserSwitch = .refuse, isPlain: Bool = false) async throws {
+  func fill(_ user: String?, _ way: OfflineODataUserSwitch = .reject, isPlain: Bool = false) async throws {
     let store = try await open(try provider(user, way, isPlain: isPlain))
     try await store.name("Orders(1)", "changed by \(user ?? "nobody")")
     try await store.close()

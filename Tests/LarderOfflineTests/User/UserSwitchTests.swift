@@ -14,7 +14,7 @@ struct UserSwitchTests {
 
   init() throws { rig = try UserRig() }
 
-  private func names(_ user: String?, _ way: OfflineODataUserSwitch = .refuse, key: StorageKey? = nil) async throws
+  private func names(_ user: String?, _ way: OfflineODataUserSwitch = .reject, key: StorageKey? = nil) async throws
     -> [String]
   {
     let store = try await rig.open(try rig.provider(user, way, key: key))

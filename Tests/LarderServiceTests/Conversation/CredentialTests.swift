@@ -79,7 +79,7 @@ struct CredentialTests {
     let service = try conversation(transport, authentication: authentication)
     _ = try await service.send(.read("P"))
     let error = await serviceError { _ = try await service.send(.read("P")) }
-    guard case .authentication(.refused)? = error?.category else {
+    guard case .authentication(.rejected)? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
       return
     }

@@ -67,7 +67,7 @@ struct UploadJournal: Sendable {
   }
 
   /// The number of changes that are queued or uncertain.
-  func left() async throws(OfflineODataError) -> Int {
+  func pendingCount() async throws(OfflineODataError) -> Int {
     try await store.read { snapshot in
       try snapshot.connection.first("SELECT count(*) FROM larder_request WHERE state IN (0, 1)") {
         (row) throws(StorageError) in Int(try row.int64(0))

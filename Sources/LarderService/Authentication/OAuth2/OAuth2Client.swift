@@ -30,7 +30,7 @@ public struct OAuth2Client: Sendable {
   public let parameters: [(name: String, value: String)]
   /// Which servers see the transport's client certificate; none by default. With the `.origin` of the service's root,
   /// the token endpoint sees it if it has that origin; with `.requested` it always sees it (RFC 8705).
-  public var certificateAudience = HTTPCertificateAudience.nobody
+  public var certificateAudience = HTTPCertificateAudience.none
 
   /// Describes a client.
   ///
