@@ -1,5 +1,6 @@
 //! A custom cache needs four functions. This one uses a dictionary in memory.
 
+import Foundation
 import LarderContent
 import Synchronization
 
@@ -35,6 +36,6 @@ final class SmallCache: Cache {
 let cache = SmallCache()
 let writer = try await cache.makeWriter()
 try await writer.append(Array("Hello".utf8))
-let metadata = CacheMetadata(url: "http://example.com/", status: 200, requestTime: 0, responseTime: 0)
+let metadata = CacheMetadata(url: "http://example.com/", status: 200, requestTime: .now, responseTime: .now)
 _ = try await writer.commit(metadata, forKey: "http://example.com/")
 print(try await cache.entry(forKey: "http://example.com/")?.getData().count ?? 0, "bytes stored")

@@ -61,13 +61,10 @@ extension LarderEnvironment {
   package var unixSeconds: Int64 { unixMicroseconds.floor(1_000_000) }
 
   /// Whole milliseconds since 1970 in UTC, rounded down.
-  package var unixMilliseconds: Int64 { unixMicroseconds.floor(1000) }
+  package var unixMilliseconds: Int64 { now().unixMilliseconds }
 
   /// Microseconds since 1970 in UTC. A `Date` has no more digits, and its last one is rounded.
-  package var unixMicroseconds: Int64 {
-    let time = (now().timeIntervalSince1970 * 1_000_000).rounded()
-    return Int64(exactly: time) ?? (time < 0 ? .min : .max)
-  }
+  package var unixMicroseconds: Int64 { now().unixMicroseconds }
 
   /// Nanoseconds of ``uptime``.
   package var uptimeNanoseconds: Int64 {
@@ -126,4 +123,18 @@ extension Int64 {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? quotient - 1 : quotient
   }
+}
+
+extension Date {
+  /// Microseconds since 1970 in UTC. A `Date` has no more digits, and its last one is rounded.
+  fileprivate var unixMicroseconds: Int64 {
+    let time = (timeIntervalSince1970 * 1_000_000).rounded()
+    return Int64(exactly: time) ?? (time < 0 ? .min : .max)
+  }
+
+  /// Whole milliseconds since 1970 in UTC, rounded down.
+  package var unixMilliseconds: Int64 { unixMicroseconds.floor(1000) }
+
+  /// Creates a date from milliseconds since 1970 in UTC.
+  package init(unixMilliseconds: Int64) { self.init(timeIntervalSince1970: Double(unixMilliseconds) / 1000) }
 }

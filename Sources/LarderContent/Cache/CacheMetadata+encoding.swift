@@ -31,8 +31,8 @@ extension CacheMetadata {
     writer.byte(CacheMetadata.encodingVersion)
     writer.byte(flags.rawValue)
     writer.signed(Int64(status))
-    writer.fixed(requestTime)
-    writer.fixed(responseTime)
+    writer.fixed(requestMilliseconds)
+    writer.fixed(responseMilliseconds)
     writer.text(url)
     writer.fields(fields)
     writer.fields(selecting)
@@ -83,8 +83,8 @@ extension CacheMetadata {
     let flags = Flags(rawValue: try reader.byte())
     guard flags.isSubset(of: .all) else { throw DecodingError(.flags, at: 1) }
     status = try reader.int()
-    requestTime = try reader.fixed()
-    responseTime = try reader.fixed()
+    requestMilliseconds = try reader.fixed()
+    responseMilliseconds = try reader.fixed()
     url = try reader.text()
     fields = try reader.fields()
     selecting = try reader.fields()
@@ -226,7 +226,7 @@ private struct MetadataWriter {
     fields(variant.selecting)
     number(variant.etag == nil ? 0 : 1)
     if let etag = variant.etag { text(etag) }
-    fixed(variant.date)
+    fixed(variant.dateMilliseconds)
   }
 }
 

@@ -1,4 +1,11 @@
+import LarderCore
 public import LarderHTTP
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The metadata of a stored response: plain values that a cache of any kind can store.
 ///
@@ -10,10 +17,10 @@ public struct CacheMetadata: Sendable, Hashable {
   public var status: Int
   /// The header fields, without those of the connection (RFC 9111 §3.1).
   public var fields: HTTPFields
-  /// When the request was sent that led to this response or validated it last: milliseconds since 1970.
-  public var requestTime: Int64
-  /// When the head of that request's response arrived: milliseconds since 1970.
-  public var responseTime: Int64
+  /// ``requestTime`` in milliseconds since 1970.
+  package var requestMilliseconds: Int64
+  /// ``responseTime`` in milliseconds since 1970.
+  package var responseMilliseconds: Int64
   /// The request's fields that `Vary` names, normalised. Fields that the request did not have are not included (RFC
   /// 9111 §4.1).
   public var selecting: HTTPFields
@@ -42,6 +49,18 @@ public struct CacheMetadata: Sendable, Hashable {
 
   /// Creates the metadata of a response.
   public init(
+    url: String, status: Int, fields: HTTPFields = [:], requestTime: Date, responseTime: Date,
+    selecting: HTTPFields = [:], content: StoredContent = .whole, isInvalidated: Bool = false,
+    groups: [CacheGroup] = [], variants: [CacheVariant] = [], hiddenBy: Int? = nil
+  ) {
+    self.init(
+      url: url, status: status, fields: fields, requestTime: requestTime.unixMilliseconds,
+      responseTime: responseTime.unixMilliseconds, selecting: selecting, content: content,
+      isInvalidated: isInvalidated, groups: groups, variants: variants, hiddenBy: hiddenBy)
+  }
+
+  /// Creates the metadata of a response with times in milliseconds since 1970.
+  package init(
     url: String, status: Int, fields: HTTPFields = [:], requestTime: Int64, responseTime: Int64,
     selecting: HTTPFields = [:], content: StoredContent = .whole, isInvalidated: Bool = false,
     groups: [CacheGroup] = [], variants: [CacheVariant] = [], hiddenBy: Int? = nil
@@ -49,14 +68,26 @@ public struct CacheMetadata: Sendable, Hashable {
     self.url = url
     self.status = status
     self.fields = fields
-    self.requestTime = requestTime
-    self.responseTime = responseTime
+    requestMilliseconds = requestTime
+    responseMilliseconds = responseTime
     self.selecting = selecting
     self.content = content
     self.isInvalidated = isInvalidated
     self.groups = groups
     self.variants = variants
     self.hiddenBy = hiddenBy
+  }
+
+  /// When the request was sent that led to this response or validated it last, in whole milliseconds.
+  public var requestTime: Date {
+    get { Date(unixMilliseconds: requestMilliseconds) }
+    set { requestMilliseconds = newValue.unixMilliseconds }
+  }
+
+  /// When the head of that request's response arrived, in whole milliseconds.
+  public var responseTime: Date {
+    get { Date(unixMilliseconds: responseMilliseconds) }
+    set { responseMilliseconds = newValue.unixMilliseconds }
   }
 }
 
@@ -87,15 +118,26 @@ public struct CacheVariant: Sendable, Hashable {
   public var selecting: HTTPFields
   /// Its entity tag as sent, for validating several variants at once; nil if it has none.
   public var etag: String?
-  /// Its `Date`, or when it arrived, in milliseconds since 1970: if several variants match, the latest is used.
-  public var date: Int64
+  /// ``date`` in milliseconds since 1970.
+  package var dateMilliseconds: Int64
 
   /// Creates a variant.
-  public init(key: String, names: [String], selecting: HTTPFields, etag: String?, date: Int64) {
+  public init(key: String, names: [String], selecting: HTTPFields, etag: String?, date: Date) {
+    self.init(key: key, names: names, selecting: selecting, etag: etag, date: date.unixMilliseconds)
+  }
+
+  /// Creates a variant with a date in milliseconds since 1970.
+  package init(key: String, names: [String], selecting: HTTPFields, etag: String?, date: Int64) {
     self.key = key
     self.names = names
     self.selecting = selecting
     self.etag = etag
-    self.date = date
+    dateMilliseconds = date
+  }
+
+  /// Its `Date`, or when it arrived, in whole milliseconds: if several variants match, the latest is used.
+  public var date: Date {
+    get { Date(unixMilliseconds: dateMilliseconds) }
+    set { dateMilliseconds = newValue.unixMilliseconds }
   }
 }

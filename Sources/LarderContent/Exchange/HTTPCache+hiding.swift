@@ -31,7 +31,9 @@ extension HTTPCache {
   func hide(
     _ success: CacheEntry, _ key: String, behind metadata: CacheMetadata, _ writer: any CacheWriter
   ) async throws(CacheError) -> CacheEntry? {
-    guard Succession(status: metadata.status) == .hides, metadata.responseTime >= success.metadata.responseTime else {
+    guard Succession(status: metadata.status) == .hides,
+      metadata.responseMilliseconds >= success.metadata.responseMilliseconds
+    else {
       return nil
     }
     if success.metadata.hiddenBy != metadata.status {

@@ -48,7 +48,7 @@ extension HTTPCache {
     for (holder, key) in holders {
       // A response from before the holder arrived no longer applies.
       if let entry = await entry(ResourceKey.hiding(key), cacheRequest.resource),
-        entry.metadata.responseTime >= holder.metadata.responseTime
+        entry.metadata.responseMilliseconds >= holder.metadata.responseMilliseconds
       {
         guard selects(cacheRequest.request.fields, entry) else { continue }
         result.hiding = CacheLookup.Hiding(entry: entry, key: ResourceKey.hiding(key))

@@ -123,7 +123,7 @@ extension HTTPCache {
       url: cacheRequest.resource, status: 0, requestTime: now, responseTime: now, variants: variants)
     if !isSuccess, let present, present.rules.isHidden {
       metadata.hiddenBy = present.metadata.hiddenBy
-      metadata.responseTime = present.metadata.responseTime
+      metadata.responseMilliseconds = present.metadata.responseMilliseconds
     }
     try await cache.store(CacheEntry(metadata: metadata, bytes: []), forKey: cacheRequest.key)
     for variant in dropped { try await forget(variant.key) }
@@ -180,7 +180,7 @@ extension HTTPCache {
     guard let tag = originResponse.rules.etag, originResponse.rules.vary != nil else { return nil }
     let fitting = originRequest.variants.filter { $0.etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
     let cacheRequest = originRequest.cacheRequest
-    guard let variant = fitting.max(by: { $0.date < $1.date }),
+    guard let variant = fitting.max(by: { $0.dateMilliseconds < $1.dateMilliseconds }),
       let entry = await entry(variant.key, cacheRequest.resource),
       !entry.rules.isPartial, !Validation.confirmed([entry.rules], by: originResponse.rules).isEmpty
     else { return nil }

@@ -22,8 +22,8 @@ extension CacheMetadata {
   package func confirmed(by response: CacheMetadata) -> CacheMetadata {
     var updated = self
     updated.fields = StoredFields.updated(fields, by: response.fields, isPartial: content != .whole)
-    updated.requestTime = response.requestTime
-    updated.responseTime = response.responseTime
+    updated.requestMilliseconds = response.requestMilliseconds
+    updated.responseMilliseconds = response.responseMilliseconds
     if response.fields.contains(.vary) { updated.selecting = response.selecting }
     if CacheGroups.areNamed(in: response.fields) || !response.groups.isEmpty { updated.groups = response.groups }
     updated.isInvalidated = false

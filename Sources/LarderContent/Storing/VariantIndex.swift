@@ -47,14 +47,14 @@ package enum VariantIndex {
   package static func matching(_ variants: [CacheVariant], _ request: HTTPFields) -> [CacheVariant] {
     var presented = Presented(request)
     let found = variants.filter { presented.selects($0) }
-    return found.count < 2 ? found : found.sorted { $0.date > $1.date }
+    return found.count < 2 ? found : found.sorted { $0.dateMilliseconds > $1.dateMilliseconds }
   }
 
   /// The variant for a request: the latest of those that match; nil if none does.
   package static func selected(_ variants: [CacheVariant], _ request: HTTPFields) -> CacheVariant? {
     var presented = Presented(request)
     var latest: CacheVariant?
-    for variant in variants where latest.map({ variant.date > $0.date }) ?? true {
+    for variant in variants where latest.map({ variant.dateMilliseconds > $0.dateMilliseconds }) ?? true {
       if presented.selects(variant) { latest = variant }
     }
     return latest

@@ -27,7 +27,8 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
   /// The number of pages.
   public let pages: Int32?
   /// How long it took.
-  public let milliseconds: Int64?
+  public var duration: Duration? { milliseconds.map { .milliseconds($0) } }
+  private let milliseconds: Int64?
   /// Remarks, and the message of an error.
   public let details: String?
   /// The number of the error; nil if it succeeded.
@@ -84,7 +85,7 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     public var bytes: Field<Int64> { .init("Bytes") }
     /// The number of pages.
     public var pages: Field<Int32> { .init("Pages") }
-    /// How long it took.
+    /// How long it took, in milliseconds.
     public var milliseconds: Field<Int64> { .init("Milliseconds") }
     /// Remarks, and the message of an error.
     public var details: Field<String> { .init("Details") }

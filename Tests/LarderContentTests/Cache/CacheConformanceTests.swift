@@ -319,7 +319,7 @@ struct CacheConformanceTests {
     case 9 where number < 10: try await cache.removeAll()
     default:
       guard let entry = try await cache.entry(forKey: key) else { return }
-      let found = Int(entry.metadata.requestTime - sampleMetadata(0).requestTime)
+      let found = Int(entry.metadata.requestMilliseconds - sampleMetadata(0).requestMilliseconds)
       #expect(entry.metadata == sampleMetadata(found))
       #expect(try await entry.allBytes() == sampleBytes(size(found), seed: found))
     }

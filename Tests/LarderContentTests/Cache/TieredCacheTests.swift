@@ -161,7 +161,7 @@ struct TieredCacheTests {
             let key = Int.random(in: 0..<4, using: &generator)
             let least = course.done.withLock { $0[key] }
             if let entry = try await cache.entry(forKey: "\(key)") {
-              let version = Int(entry.metadata.requestTime - sampleMetadata(0).requestTime)
+              let version = Int(entry.metadata.requestMilliseconds - sampleMetadata(0).requestMilliseconds)
               #expect(version >= least, "key \(key): \(version) after \(least)")
             }
             await Task.yield()

@@ -1,4 +1,6 @@
+import Foundation
 import LarderContent
+import LarderCore
 import LarderHTTP
 import LarderTestSupport
 import Testing
@@ -39,6 +41,18 @@ struct MetadataEncodingTests {
     #expect(decoded == value)
     #expect(decoded.fields.map(\.name.rawName) == value.fields.map(\.name.rawName))
     #expect(decoded.encoded() == bytes)
+  }
+
+  @Test("have times in whole milliseconds, also beyond those of a date")
+  func times() throws {
+    let time = Date(timeIntervalSince1970: 1_768_471_200.123)
+    let value = CacheMetadata(url: "u", status: 200, requestTime: time, responseTime: time + 0.0007)
+    #expect(value.requestMilliseconds == 1_768_471_200_123 && value.responseMilliseconds == 1_768_471_200_123)
+    var decoded = try CacheMetadata(decoding: value.encoded())
+    #expect(decoded == value && decoded.responseTime.unixMilliseconds == 1_768_471_200_123)
+    decoded.requestTime = .distantFuture
+    #expect(try CacheMetadata(decoding: decoded.encoded()).requestTime == .distantFuture)
+    #expect(Date(timeIntervalSince1970: .infinity).unixMilliseconds == Int64.max / 1000)
   }
 
   @Test("are those of version 1, byte for byte")

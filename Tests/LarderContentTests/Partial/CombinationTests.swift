@@ -74,7 +74,7 @@ struct CombinationTests {
     #expect(metadata.fields["Connection"] == nil)
     #expect(metadata.fields["Content-Range"] == nil)
     #expect(metadata.fields["Content-Length"] == nil)
-    #expect(metadata.responseTime == PartialSamples.now + 1000)
+    #expect(metadata.responseMilliseconds == PartialSamples.now + 1000)
     #expect(!metadata.isInvalidated)
   }
 
@@ -120,7 +120,7 @@ struct CombinationTests {
     #expect(combination.segments == [.stored(0..<26)])
     #expect(combination.changesMetadataOnly)
     #expect(combination.metadata.content == .whole)
-    #expect(combination.metadata.responseTime == PartialSamples.now + 1000)
+    #expect(combination.metadata.responseMilliseconds == PartialSamples.now + 1000)
     #expect(Self.combination(entry, 5..<9, 27) == nil)
     #expect(Self.combination(entry, 5..<27, nil) == nil)
     #expect(Self.combination(PartialSamples.whole(Self.content, status: 404), 5..<9, 26) == nil)

@@ -92,7 +92,7 @@ struct StoredFieldsTests {
       url: "http://h/", request: ["A": " 1 , 2", "C": "3"], response: rules, fields: fields, requestTime: 1)
     #expect(made.selecting == ["a": "1,2"])
     #expect(made.fields == ["Vary": "B, a", "Cache-Control": "max-age=60", "ETag": "\"1\"", "Age": "9"])
-    #expect(made.responseTime == 2)
+    #expect(made.responseMilliseconds == 2)
     let outdated = made.invalidated
     #expect(StoredRules(outdated).isInvalidated)
     let answer = CacheMetadata(

@@ -75,7 +75,7 @@ struct ArchiveFaceTests {
     let missing = await #expect(throws: ODataServiceError.self) { try await rig.store.errorArchive[7].get() }
     #expect(missing?.httpStatus == 404)
     let log = try await rig.store.eventLog.filter { $0.type == "Upload" }.orderBy(\.eventID, descending: true).all()
-    #expect(log.count == 1 && log.first?.errorCode == nil && log.first?.milliseconds != nil)
+    #expect(log.count == 1 && log.first?.errorCode == nil && log.first?.duration != nil)
 
     try await rig.store.retry(1)
     let queued = try await rig.store.requestQueue.all()
