@@ -330,7 +330,7 @@ func profileExpiresAfterADay() async throws {
 // MARK: Recorded responses
 
 func makeTransport(replaying file: URL) throws -> ScriptedTransport {
-  let recording = try RecordedExchanges(file: [UInt8](Data(contentsOf: file)))
+  let recording = try RecordedExchanges(encoded: [UInt8](Data(contentsOf: file)))
   return ScriptedTransport(replaying: recording)
 }
 

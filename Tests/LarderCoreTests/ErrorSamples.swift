@@ -207,8 +207,8 @@ enum ErrorSamples {
   private static func storages(_ text: String) -> [StorageError] {
     StorageError.Category.allCases.flatMap { category in
       [
-        StorageError(category, code: 14, message: text.prefix(1).uppercased() + text.dropFirst(), file: nil),
-        StorageError(category, code: 14, message: text.prefix(1).uppercased() + text.dropFirst(), file: "/a/b.larder"),
+        StorageError(category, code: 14, message: text.prefix(1).uppercased() + text.dropFirst(), path: nil),
+        StorageError(category, code: 14, message: text.prefix(1).uppercased() + text.dropFirst(), path: "/a/b.larder"),
       ]
     }
   }

@@ -59,7 +59,7 @@ struct DatabaseTests {
     }
     #expect(error?.category == .constraint || error?.category == .unexpectedValue)
     #expect(error?.sql?.contains("VALUES('text'") == true)
-    #expect(error?.file == path)
+    #expect(error?.path == path)
     try await database.insert("kept")
     #expect(try await database.names() == ["kept"])
     try await database.close()

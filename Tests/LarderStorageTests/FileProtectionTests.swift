@@ -97,7 +97,7 @@ struct FileProtectionTests {
       let error = #expect(throws: StorageError.self) {
         _ = try FilesInUse.enter(path, makes: true, .complete, set: refuse)
       }
-      #expect(error?.file == path)
+      #expect(error?.path == path)
       #expect(error?.message.contains("file protection class") == true)
     }
   }

@@ -142,7 +142,7 @@ struct ServiceStoreTests {
         RecordedExchange(
           url: service.root.absoluteString + path, status: answer.status, fields: answer.fields, body: answer.bytes))
     }
-    let transport = ScriptedTransport(replaying: try RecordedExchanges(file: recording.file))
+    let transport = ScriptedTransport(replaying: try RecordedExchanges(encoded: recording.encoded))
     let store = try await OnlineODataStore.forTests(serviceRoot: transport.root, transport: transport)
     let orders = try await store.readEntitySet("Orders?$orderby=ID")
     #expect(orders.entities.map { $0["Note"] } == [.string("tea"), .string("milk")])

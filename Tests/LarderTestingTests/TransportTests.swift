@@ -109,7 +109,7 @@ struct ScriptedTransportTests {
       RecordedExchange(url: root + "Orders?%24filter=Note%20eq%20%27a%27", status: 503, body: Array("two".utf8)),
       RecordedExchange(url: root + "Secret?access_token=1", status: 200, body: Array("three".utf8)),
     ])
-    let transport = ScriptedTransport(replaying: try RecordedExchanges(file: recording.file))
+    let transport = ScriptedTransport(replaying: try RecordedExchanges(encoded: recording.encoded))
     for (status, text) in [(200, "one"), (503, "two"), (503, "two")] {
       let answer = try await transport.get("Orders?$filter=Note eq 'a'")
       #expect(answer.status == status && answer.text == text)

@@ -56,7 +56,7 @@ struct ConflictDiff {
 
   /// A table of the differing properties, or of all; `!` marks those that both changed differently.
   func text(style: TextStyle, all: Bool) -> String {
-    var text = style.bold("request \(conflict.id), \(TerminalText.line(conflict.path))") + "\n"
+    var text = style.bold("request \(conflict.requestID), \(TerminalText.line(conflict.path))") + "\n"
     for note in notes { text += note + "\n" }
     let shown = lines.filter { all || $0.change != .none }
     guard !shown.isEmpty else { return text + "No property differs.\n" }
@@ -120,7 +120,7 @@ struct ConflictDiff {
   /// Writes `id`, `path`, the three complete versions, and the differing properties with the side that changed them.
   func write(to json: inout JSONOutput) throws(OutputError) {
     json.beginObject()
-    json.member("id", conflict.id)
+    json.member("id", conflict.requestID)
     json.member("path", conflict.path)
     json.member("customTag", conflict.customTag)
     json.member("isDeletion", conflict.isDeletion)

@@ -99,13 +99,13 @@ enum UploadCommand {
 
   private static func write(_ request: OfflineODataPlannedRequest, to json: inout JSONOutput) throws {
     json.beginObject()
-    json.member("id", request.id)
-    json.member("transaction", request.transaction)
+    json.member("id", request.requestID)
+    json.member("transaction", request.transactionID)
     json.member("method", request.method)
     json.member("url", request.url)
     json.name("headers")
     json.beginObject()
-    for header in request.headers { json.member(header.name, header.value) }
+    for field in request.fields { json.member(field.name.rawName, field.value) }
     json.endObject()
     json.member("body", request.body)
     try json.member("dependencies", request.dependencies, always: true) { (json, id) throws(OutputError) in
@@ -119,13 +119,13 @@ enum UploadCommand {
   private static func text(_ request: OfflineODataPlannedRequest, _ style: TextStyle) -> String {
     var notes: [String] = []
     if request.isUncertain { notes.append("uncertain: the response was lost; the outcome is looked up first") }
-    if request.transaction != request.id { notes.append("transaction \(request.transaction)") }
+    if request.transactionID != request.requestID { notes.append("transaction \(request.transactionID)") }
     if !request.dependencies.isEmpty {
       notes.append("waits for " + request.dependencies.map { "\($0)" }.joined(separator: ", "))
     }
-    let line = TerminalText.line("\(request.id)  \(request.method) \(request.url)")
+    let line = TerminalText.line("\(request.requestID)  \(request.method) \(request.url)")
     var text = style.bold(line) + (notes.isEmpty ? "" : "  (\(notes.joined(separator: "; ")))") + "\n"
-    for header in request.headers { text += TerminalText.line("  \(header.name): \(header.value)") + "\n" }
+    for field in request.fields { text += TerminalText.line("  \(field.name.rawName): \(field.value)") + "\n" }
     if let body = request.body, !body.isEmpty {
       text += body.split(whereSeparator: \.isNewline).map { "  " + String($0) + "\n" }.joined()
     }

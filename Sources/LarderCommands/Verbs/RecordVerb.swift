@@ -42,7 +42,7 @@ extension CommandSyntax {
     if let file {
       try await add(exchanges, to: file, context)
     } else {
-      try context.output.write(RecordedExchanges(exchanges).file)
+      try context.output.write(RecordedExchanges(exchanges).encoded)
     }
     return .done
   }
@@ -64,7 +64,7 @@ extension CommandSyntax {
 
   private static func write(_ recording: RecordedExchanges, to path: String) throws {
     var output = try OutputFile.create(path)
-    try output.write(recording.file)
+    try output.write(recording.encoded)
     try output.finish()
   }
 
@@ -72,7 +72,7 @@ extension CommandSyntax {
   private static func formerRecording(_ path: String) throws -> RecordedExchanges {
     guard InputFile.isRegular(path) else { return RecordedExchanges() }
     let bytes = try InputFile.read(path)
-    do throws(RecordingError) { return try RecordedExchanges(file: bytes) } catch {
+    do throws(RecordingError) { return try RecordedExchanges(encoded: bytes) } catch {
       throw CommandFailure(.storage, "\(path): \(error)", hint: "Choose another file for --output.")
     }
   }

@@ -72,7 +72,7 @@ extension OpenStore {
       let paths = RowPath(snapshot: snapshot)
       let effectivePath = try rows.effective(entity).flatMap { try? rows.path(of: entity, $0) }
       return OfflineODataConflict(
-        id: id, path: (try? paths.location(of: entity))?.path ?? effectivePath ?? "",
+        requestID: id, path: (try? paths.location(of: entity))?.path ?? effectivePath ?? "",
         customTag: entry.request.customTag,
         isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, snapshot.plan) },
         mine: mine.map { $0.entity(in: table, snapshot.plan) },

@@ -75,7 +75,7 @@ extension OfflineODataError {
   init(_ error: StorageError) {
     // The message of the name already says what the underlying error says.
     if let name = Self.nameOfKey(error.category) {
-      self.init(name, error.file)
+      self.init(name, error.path)
       return
     }
     if error.isOfFunction {

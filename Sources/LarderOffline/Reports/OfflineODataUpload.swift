@@ -1,3 +1,4 @@
+public import LarderHTTP
 public import LarderOData
 
 /// Options of an upload.
@@ -80,16 +81,16 @@ public struct OfflineODataUploadProgress: Sendable, Hashable {
 /// A request as an upload would send it now.
 public struct OfflineODataPlannedRequest: Sendable, Hashable {
   /// The change's number in the queue.
-  public var id: Int64
+  public var requestID: Int64
   /// The number of the first change of the transaction. All changes that are sent as one transaction have the same
   /// value.
-  public var transaction: Int64
+  public var transactionID: Int64
   /// The HTTP method: POST, PATCH …
   public var method: String
   /// The URL, relative to the service's root. `{…}` is a placeholder for a key that the service has not assigned yet.
   public var url: String
   /// The header fields of the request itself, in their order, without those of the session (credentials, tokens).
-  public var headers: [Header]
+  public var fields: HTTPFields
   /// The content if it is text; nil if there is none, or if it is binary.
   public var body: String?
   /// The numbers of the changes that must take effect before this one is sent.
@@ -97,14 +98,6 @@ public struct OfflineODataPlannedRequest: Sendable, Hashable {
   /// Whether the request was sent and its response was lost. The upload looks up the outcome, and sends the request
   /// only if it has not taken effect.
   public var isUncertain = false
-
-  /// A header field.
-  public struct Header: Sendable, Hashable {
-    /// The name.
-    public var name: String
-    /// The value.
-    public var value: String
-  }
 }
 
 /// The policy for a change whose entity another user has changed since (412).
@@ -127,7 +120,7 @@ public enum OfflineODataConflictPolicy: Sendable {
 /// A change that conflicts with another user's earlier change.
 public struct OfflineODataConflict: Sendable {
   /// The change's number in the queue.
-  public var id: Int64
+  public var requestID: Int64
   /// The entity's path relative to the service's root.
   public var path: String
   /// The custom tag that the caller has set on the change.

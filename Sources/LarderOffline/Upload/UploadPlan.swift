@@ -40,10 +40,11 @@ struct UploadPlan: Sendable {
       let sent = SentRequest(preview, store.root)
       planned.append(
         OfflineODataPlannedRequest(
-          id: entry.id, transaction: entry.unit, method: sent.method, url: sent.url,
-          headers: preview.fields.map { field in
-            OfflineODataPlannedRequest.Header(name: field.name.canonicalName, value: field.value.plain)
-          }, body: sent.body,
+          requestID: entry.id, transactionID: entry.unit, method: sent.method, url: sent.url,
+          fields: HTTPFields(
+            preview.fields.map { field in
+              HTTPField(name: HTTPFieldName(field.name.canonicalName), value: field.value.plain)
+            }), body: sent.body,
           dependencies: dependencies, isUncertain: entry.state == .sent))
     }
     return planned

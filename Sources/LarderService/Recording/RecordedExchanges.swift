@@ -127,7 +127,7 @@ public struct RecordedExchanges: Sendable, Hashable {
   /// Reads the content of a file, as it is: it may have been edited.
   ///
   /// Throws ``RecordingError`` with the place of the problem.
-  public init(file bytes: [UInt8]) throws(RecordingError) {
+  public init(encoded bytes: [UInt8]) throws(RecordingError) {
     guard !bytes.isEmpty else { throw RecordingError("it is empty") }
     let root: JSONNode
     do throws(JSONError) { root = try JSONNode(bytes) } catch { throw RecordingError("it is not JSON: \(error)") }
@@ -146,7 +146,7 @@ public struct RecordedExchanges: Sendable, Hashable {
   }
 
   /// The content of a file with these exchanges.
-  public var file: [UInt8] {
+  public var encoded: [UInt8] {
     var writer = JSONWriter(isIndented: true)
     writer.node(
       .object([

@@ -29,7 +29,7 @@ final class BorrowedConnection: @unchecked Sendable {
   ) throws(StorageError) -> Value {
     try inTurn.run { (_) throws(StorageError) in
       guard let connection else {
-        throw pool.closingError ?? StorageError(.closed, message: "The session has ended", file: path)
+        throw pool.closingError ?? StorageError(.closed, message: "The session has ended", path: path)
       }
       try pool.checkUnchanged()
       let value = try body(connection, &state)

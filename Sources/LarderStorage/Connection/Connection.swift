@@ -60,7 +60,7 @@ import CLarderSQLite
     let code = unsafe sqlite3_open_v2(
       name, &opened, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | mode, cipher == nil ? nil : CipherVFS.name)
     guard let opened = unsafe opened else {
-      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory for a connection", file: path)
+      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory for a connection", path: path)
     }
     unsafe handle = opened
     guard code == SQLITE_OK else {
@@ -204,7 +204,7 @@ import CLarderSQLite
   package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
   private func statement(_ sql: String) throws(StorageError) -> PreparedStatement {
-    guard !isClosed else { throw StorageError(.closed, message: "The connection is closed", sql: sql, file: file) }
+    guard !isClosed else { throw StorageError(.closed, message: "The connection is closed", sql: sql, path: file) }
     if let cached = statements[sql] {
       if !cached.isRunning { return cached }
       return try PreparedStatement(sql, on: self, isKept: false)
@@ -310,7 +310,7 @@ import CLarderSQLite
     // Without a log, flushing the folder is enough: a full flush covers the whole drive.
     guard let reason = FilesInUse.flush(path + "-wal") else { return try DatabaseFile(file).syncFolder() }
     guard reason == 0 else {
-      throw StorageError(errno: reason, "The write-ahead log cannot be flushed", file: file, otherwise: .inputOutput)
+      throw StorageError(errno: reason, "The write-ahead log cannot be flushed", path: file, otherwise: .inputOutput)
     }
   }
 
@@ -343,7 +343,7 @@ import CLarderSQLite
   func close() throws(StorageError) {
     guard !isClosed else { return }
     if let running = statements.values.first(where: \.isRunning) {
-      throw StorageError(.busy, message: "A statement is still in use", sql: running.sql, file: file)
+      throw StorageError(.busy, message: "A statement is still in use", sql: running.sql, path: file)
     }
     for statement in statements.values { statement.finalize() }
     statements = [:]
@@ -352,7 +352,7 @@ import CLarderSQLite
       // Statements that virtual tables keep for themselves are not running, and end with the connection.
       if unsafe sqlite3_stmt_busy(openStatement) != 0 {
         let sql = unsafe sqlite3_sql(openStatement).map { unsafe String(cString: $0) }
-        throw StorageError(.busy, message: "A statement is still in use", sql: sql, file: file)
+        throw StorageError(.busy, message: "A statement is still in use", sql: sql, path: file)
       }
       unsafe next = sqlite3_next_stmt(handle, openStatement)
     }
@@ -369,6 +369,6 @@ import CLarderSQLite
       message += ": \(finding)"
     }
     let system = unsafe sqlite3_system_errno(handle)
-    return StorageError(code: code, system: system, message: message, sql: sql, file: file)
+    return StorageError(code: code, system: system, message: message, sql: sql, path: file)
   }
 }

@@ -73,7 +73,7 @@ final class ReaderPool: Sendable {
   /// Throws `busy` if a file that was assumed not to change has changed.
   func checkUnchanged() throws(StorageError) {
     guard let stamp, stamp != FileStamp(path) else { return }
-    throw StorageError(.busy, message: "Another process changed the file; open it again", file: path)
+    throw StorageError(.busy, message: "Another process changed the file; open it again", path: path)
   }
 
   /// Lends a connection that is open and free to `body`, which must be short. Returns nil if there is none, if another

@@ -41,13 +41,13 @@ package struct Schema: Sendable {
     if owner == 0 && version == 0 && tables == 0 { return 0 }
     guard owner == Int64(applicationID) else {
       throw StorageError(
-        .foreignFile, message: "The database belongs to another application (id \(owner))", file: connection.file)
+        .foreignFile, message: "The database belongs to another application (id \(owner))", path: connection.file)
     }
     guard version >= 0, version <= steps.count else {
       throw StorageError(
         .newerSchema,
         message: "The file has schema version \(version), but this program supports at most \(steps.count)",
-        file: connection.file)
+        path: connection.file)
     }
     return Int(version)
   }

@@ -134,7 +134,7 @@ package final class Database: Sendable {
   private static func prepare(_ writer: Connection, _ options: DatabaseOptions) throws(StorageError) {
     let mode = try writer.first("PRAGMA journal_mode = WAL") { (row) throws(StorageError) in try row.text(0) }
     guard mode == "wal" else {
-      throw StorageError(.cannotOpen, message: "The file cannot use a write-ahead log", file: writer.file)
+      throw StorageError(.cannotOpen, message: "The file cannot use a write-ahead log", path: writer.file)
     }
     try writer.setLogRules(logRules(options))
     try writer.run("PRAGMA foreign_keys = ON")
@@ -285,7 +285,7 @@ package final class Database: Sendable {
       return try connection.first("PRAGMA quick_check(1)") { (row) throws(StorageError) in try row.text(0) }
     }
     guard finding == "ok" else {
-      throw StorageError(.corrupt, message: finding ?? "The integrity check returned no result", file: path)
+      throw StorageError(.corrupt, message: finding ?? "The integrity check returned no result", path: path)
     }
   }
 
@@ -318,7 +318,7 @@ package final class Database: Sendable {
         try row.int64(0) != 0
       }
       if isHindered == true {
-        throw StorageError(.busy, message: "Another connection is still reading from the write-ahead log", file: path)
+        throw StorageError(.busy, message: "Another connection is still reading from the write-ahead log", path: path)
       }
     }
   }

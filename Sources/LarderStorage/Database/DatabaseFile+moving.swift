@@ -61,7 +61,7 @@ extension DatabaseFile {
     guard unsafe rename(path, to.path) == 0 else {
       let reason = errno
       to.removeCompanions()
-      throw StorageError(.inputOutput, message: "The file cannot be renamed (errno \(reason))", file: path)
+      throw StorageError(.inputOutput, message: "The file cannot be renamed (errno \(reason))", path: path)
     }
     try syncFolder()
     didStep(.renamed)
@@ -77,7 +77,7 @@ extension DatabaseFile {
   /// unlinked file.
   package func remove() throws(StorageError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
-      throw StorageError(.inputOutput, message: "The file cannot be removed (errno \(errno))", file: path)
+      throw StorageError(.inputOutput, message: "The file cannot be removed (errno \(errno))", path: path)
     }
     removeCompanions()
     try syncFolder()
@@ -88,7 +88,7 @@ extension DatabaseFile {
     let path = absolutePath
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else {
-      throw StorageError(.inputOutput, message: "The folder cannot be flushed to the disk (errno \(errno))", file: path)
+      throw StorageError(.inputOutput, message: "The folder cannot be flushed to the disk (errno \(errno))", path: path)
     }
   }
 

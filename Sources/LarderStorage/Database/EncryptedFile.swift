@@ -20,7 +20,7 @@ struct EncryptedFile {
     if let keys = try find(key, known) { return keys }
     try make(try FileKeys.new(key))
     if let keys = try find(key, known) { return keys }
-    throw StorageError(.cannotOpen, message: "Another process emptied the file while it was being opened", file: path)
+    throw StorageError(.cannotOpen, message: "Another process emptied the file while it was being opened", path: path)
   }
 
   /// Returns nil if there is no file, or an empty one.
@@ -36,9 +36,9 @@ struct EncryptedFile {
     case .plain: throw .notEncrypted(path)
     case .unknown:
       throw StorageError(
-        .notSupported, message: "The file is encrypted in a format that this version does not support", file: path)
-    case .damaged: throw StorageError(.corrupt, message: "The file's header is damaged", file: path)
-    case .other: throw StorageError(.notADatabase, message: "The file is not a database", file: path)
+        .notSupported, message: "The file is encrypted in a format that this version does not support", path: path)
+    case .damaged: throw StorageError(.corrupt, message: "The file's header is damaged", path: path)
+    case .other: throw StorageError(.notADatabase, message: "The file is not a database", path: path)
     }
   }
 
@@ -63,14 +63,14 @@ struct EncryptedFile {
     let connection = try Connection(path, access: access, options: DatabaseOptions(), cipher: nil)
     defer { try? connection.close() }
     guard let file = unsafe connection.mainFile else {
-      throw StorageError(.cannotOpen, message: "The file cannot be opened", file: path)
+      throw StorageError(.cannotOpen, message: "The file cannot be opened", path: path)
     }
     let real = unsafe RealFile(file)
     for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
       let code = real.lock(level)
       guard code == SQLITE_OK else {
         _ = real.unlock(SQLITE_LOCK_NONE)
-        throw StorageError(code: code, message: "The file is in use by another connection", file: path)
+        throw StorageError(code: code, message: "The file is in use by another connection", path: path)
       }
     }
     defer { _ = real.unlock(SQLITE_LOCK_NONE) }
@@ -82,7 +82,7 @@ struct EncryptedFile {
     // These files belong to a removed database and mean nothing to this one.
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(path + suffix) }
     guard let codec = PageCodec(keys) else {
-      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
+      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", path: path)
     }
     var sealed = [UInt8](repeating: 0, count: FileContent.pageLength)
     let code = unsafe sealed.withUnsafeMutableBytes { buffer -> Int32 in
@@ -95,7 +95,7 @@ struct EncryptedFile {
     guard code == SQLITE_OK else {
       // If the disk is full, a partly written page would look like a damaged file later.
       _ = real.truncate(0)
-      throw StorageError(code: code, message: "The file cannot be created", file: path)
+      throw StorageError(code: code, message: "The file cannot be created", path: path)
     }
   }
 

@@ -24,13 +24,13 @@ import CLarderSQLite
   /// Opens the file, which must exist. `to` is nil for a plain one.
   init(_ path: String, _ from: FileKeys, _ to: FileKeys?) throws(StorageError) {
     guard let from = PageCodec(from) else {
-      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
+      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", path: path)
     }
     self.path = path
     self.from = from
     if let to {
       guard let to = PageCodec(to) else {
-        throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
+        throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", path: path)
       }
       self.to = to
     } else {
@@ -38,7 +38,7 @@ import CLarderSQLite
     }
     descriptor = unsafe open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
     unsafe buffer = .allocate(byteCount: 2 * Self.pageLength, alignment: 64)
-    guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be opened", file: path) }
+    guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be opened", path: path) }
   }
 
   deinit {
@@ -50,11 +50,11 @@ import CLarderSQLite
   /// Copies all pages of an open database and waits until they are on the disk.
   func copyPages(of connection: Connection) throws(StorageError) {
     guard let source = unsafe connection.mainFile.flatMap({ unsafe CipherIO.content($0) }) as? PageFile else {
-      throw StorageError(.other, message: "The file is not open as an encrypted file", file: connection.file)
+      throw StorageError(.other, message: "The file is not open as an encrypted file", path: connection.file)
     }
     var size: Int64 = 0
     guard source.size(&size) == SQLITE_OK, size % Int64(Self.pageLength) == 0 else {
-      throw StorageError(.corrupt, message: "The file ends in the middle of a page", file: connection.file)
+      throw StorageError(.corrupt, message: "The file ends in the middle of a page", path: connection.file)
     }
     let count = UInt64(size / Int64(Self.pageLength))
     var number: UInt64 = 1
@@ -62,10 +62,10 @@ import CLarderSQLite
       defer { number += 1 }
       guard number != Self.lockPage else { continue }
       guard unsafe source.readSealed(number, to: buffer) == SQLITE_OK else {
-        throw StorageError(.inputOutput, message: "Page \(number) cannot be read", file: connection.file)
+        throw StorageError(.inputOutput, message: "Page \(number) cannot be read", path: connection.file)
       }
       guard unsafe from.open(buffer, number: number, to: buffer + Self.pageLength) else {
-        throw StorageError(.corrupt, message: "Page \(number) failed its integrity check", file: connection.file)
+        throw StorageError(.corrupt, message: "Page \(number) failed its integrity check", path: connection.file)
       }
       try put(number)
     }
@@ -77,7 +77,7 @@ import CLarderSQLite
   func setLogMode() throws(StorageError) {
     guard unsafe pread(descriptor, buffer, Self.pageLength, 0) == Self.pageLength,
       unsafe from.open(buffer, number: 1, to: buffer + Self.pageLength)
-    else { throw StorageError(.corrupt, message: "The copy failed its integrity check", file: path) }
+    else { throw StorageError(.corrupt, message: "The copy failed its integrity check", path: path) }
     unsafe (buffer + Self.pageLength).storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
     unsafe (buffer + Self.pageLength).storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
     try put(1)
@@ -88,7 +88,7 @@ import CLarderSQLite
     var page = unsafe buffer + Self.pageLength
     if let to {
       guard unsafe to.seal(page, number: number, to: buffer) else {
-        throw StorageError(.other, message: "The platform's cryptography failed", file: path)
+        throw StorageError(.other, message: "The platform's cryptography failed", path: path)
       }
       unsafe page = buffer
     }
@@ -100,6 +100,6 @@ import CLarderSQLite
   private func sync() throws(StorageError) { if FileFlush.flush(descriptor) != 0 { throw failure } }
 
   private var failure: StorageError {
-    StorageError(errno: errno, "The copy cannot be written", file: path, otherwise: .inputOutput)
+    StorageError(errno: errno, "The copy cannot be written", path: path, otherwise: .inputOutput)
   }
 }

@@ -24,7 +24,7 @@ package final class ReadSession<State>: Sendable {
     try await Database.result(on: queue) { [borrowed] () throws(StorageError) in
       try borrowed.use { (connection, state) throws(StorageError) in
         guard var typedState = state as? State else {
-          throw StorageError(.closed, message: "The session has ended", file: connection.file)
+          throw StorageError(.closed, message: "The session has ended", path: connection.file)
         }
         // Released during the call, so that a copy-on-write state is not copied.
         state = nil

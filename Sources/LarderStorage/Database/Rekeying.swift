@@ -58,7 +58,7 @@ struct Rekeying {
     case .absent: throw missing
     case .encrypted, .unknown: throw .encrypted(path)
     case .damaged: throw .damaged(path, "The file's header is damaged")
-    case .other: throw StorageError(.notADatabase, message: "The file is not a database", file: path)
+    case .other: throw StorageError(.notADatabase, message: "The file is not a database", path: path)
     }
   }
 
@@ -87,7 +87,7 @@ struct Rekeying {
     let keys: FileKeys?
     if let new { keys = try FileKeys.new(new) } else { keys = nil }
     switch (source.keys, keys) {
-    case (nil, nil): throw StorageError(.misuse, message: "Neither an old nor a new key was given", file: path)
+    case (nil, nil): throw StorageError(.misuse, message: "Neither an old nor a new key was given", path: path)
     case (nil, let keys?): try encrypt(connection, keys, to: target)
     case (let old?, let keys):
       let copy = try PageCopy(target, old, keys)
@@ -103,7 +103,7 @@ struct Rekeying {
       // The order matters: the first would undo the second.
       try connection.run("PRAGMA page_size = \(FileContent.pageLength)")
       guard connection.setReserve(Int32(FileContent.reservedLength)) else {
-        throw StorageError(.other, message: "SQLite cannot reserve bytes in pages", file: path)
+        throw StorageError(.other, message: "SQLite cannot reserve bytes in pages", path: path)
       }
       try connection.run("VACUUM INTO ?", .text(target))
     }
@@ -119,7 +119,7 @@ struct Rekeying {
     connection.leavesLog()
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(full + suffix) }
     guard unsafe rename(target, full) == 0 else {
-      throw StorageError(.inputOutput, message: "The copy cannot replace the file (errno \(errno))", file: path)
+      throw StorageError(.inputOutput, message: "The copy cannot replace the file (errno \(errno))", path: path)
     }
     let folder = full.lastIndex(of: "/").map { String(full[..<$0]) } ?? ""
     // Only after that does the new key open the file after a power failure, too.
@@ -130,7 +130,7 @@ struct Rekeying {
       throw StorageError(
         .inputOutput,
         message: "\(state), but the folder cannot be flushed to the disk (errno \(reason)): a power failure may "
-          + "restore the previous file. Keep the old key, if there was one, until the disk works again.", file: path)
+          + "restore the previous file. Keep the old key, if there was one, until the disk works again.", path: path)
     }
   }
 
@@ -142,7 +142,7 @@ struct Rekeying {
   private static func make(_ target: String) throws(StorageError) {
     remove(target)
     let descriptor = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-    guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be created", file: target) }
+    guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be created", path: target) }
     _ = close(descriptor)
   }
 

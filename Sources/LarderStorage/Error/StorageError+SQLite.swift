@@ -10,27 +10,27 @@ import CLarderSQLite
 
 extension StorageError {
   /// Creates an error from the engine's result code. `system` is the error number of the operating system, 0 for none.
-  init(code: Int32, system: Int32 = 0, message: String, sql: String? = nil, file: String?) {
+  init(code: Int32, system: Int32 = 0, message: String, sql: String? = nil, path: String?) {
     let category = Category(resultCode: code)
     let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
     if isOfSystem, let shortage = Category(shortage: system) {
-      self.init(shortage, code: code, message: Self.shortageMessage(for: system), sql: sql, file: file)
+      self.init(shortage, code: code, message: Self.shortageMessage(for: system), sql: sql, path: path)
     } else if category == .full, code != SQLITE_FULL {
-      self.init(.full, code: code, message: Self.shortageMessage(for: ENOSPC), sql: sql, file: file)
+      self.init(.full, code: code, message: Self.shortageMessage(for: ENOSPC), sql: sql, path: path)
     } else {
-      self.init(category, code: code, message: message, sql: sql, file: file)
+      self.init(category, code: code, message: message, sql: sql, path: path)
     }
   }
 
   /// Creates an error from the operating system's error number for a file, and from what cannot be done.
-  package init(errno number: Int32, _ problem: String, file: String, otherwise: Category = .cannotOpen) {
+  package init(errno number: Int32, _ problem: String, path: String, otherwise: Category = .cannotOpen) {
     let reason =
       switch number {
       case ELOOP: "symbolic links are not followed"
       case _ where Category(shortage: number) != nil: Self.shortageMessage(for: number).lowercased(1)
       default: "errno \(number)"
       }
-    self.init(Category(shortage: number) ?? otherwise, message: "\(problem) (\(reason))", file: file)
+    self.init(Category(shortage: number) ?? otherwise, message: "\(problem) (\(reason))", path: path)
   }
 
   /// Whether the file is writable, but its folder, where the log is created, is not (`SQLITE_READONLY_DIRECTORY`).

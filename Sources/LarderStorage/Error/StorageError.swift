@@ -63,17 +63,17 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   /// The statement, with its parameters but without their values; nil if there was none.
   public let sql: String?
   /// The path of the file; nil for a database in memory.
-  public let file: String?
+  public let path: String?
 
   init(
-    _ category: Category, code: Int32 = 0, message: String, sql: String? = nil, file: String?
+    _ category: Category, code: Int32 = 0, message: String, sql: String? = nil, path: String?
   ) {
     self.category = category
     self.code = code & 0xFF
     extendedCode = code
     self.message = message
     self.sql = sql
-    self.file = file
+    self.path = path
   }
 
   /// Whether the description says what to do.
@@ -81,7 +81,7 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// What happened, where, and what to do about it.
   public var description: String {
-    let location = file.map { " (\($0))" } ?? ""
+    let location = path.map { " (\($0))" } ?? ""
     let codeText = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
     let text = "\(ErrorExplanation.clause(message))\(codeText)\(location)"
     return category.cure.map { "\(text). \($0)" } ?? text
@@ -113,77 +113,77 @@ extension StorageError.Category {
 
 extension StorageError {
   /// The error for a file that is only read, because its disk was full when it was opened.
-  static func fullSinceOpening(_ file: String) -> StorageError {
+  static func fullSinceOpening(_ path: String) -> StorageError {
     StorageError(
-      .full, message: "The disk was full when the file was opened; free some disk space and open it again.", file: file)
+      .full, message: "The disk was full when the file was opened; free some disk space and open it again.", path: path)
   }
 
   /// The error for a file that is no longer in use; nil for one that is.
-  static func unusable(_ file: String, _ use: StoreUse) -> StorageError? {
+  static func unusable(_ path: String, _ use: StoreUse) -> StorageError? {
     switch use {
     case .open: nil
-    case .suspended: StorageError(.suspended, message: "The store is suspended", file: file)
-    case .closed: StorageError(.closed, message: "The database is closed", file: file)
+    case .suspended: StorageError(.suspended, message: "The store is suspended", path: path)
+    case .closed: StorageError(.closed, message: "The database is closed", path: path)
     }
   }
 
   /// The error for a file that cannot be opened or created.
-  package static func cannotOpen(_ file: String, _ message: String) -> StorageError {
-    StorageError(.cannotOpen, message: message, file: file)
+  package static func cannotOpen(_ path: String, _ message: String) -> StorageError {
+    StorageError(.cannotOpen, message: message, path: path)
   }
 
   /// The error for a file that must be written but can only be read.
-  package static func readOnly(_ file: String, _ message: String) -> StorageError {
-    StorageError(.readOnly, message: message, file: file)
+  package static func readOnly(_ path: String, _ message: String) -> StorageError {
+    StorageError(.readOnly, message: message, path: path)
   }
 
   /// The error for a file whose content is damaged.
-  package static func damaged(_ file: String, _ message: String) -> StorageError {
-    StorageError(.corrupt, message: message, file: file)
+  package static func damaged(_ path: String, _ message: String) -> StorageError {
+    StorageError(.corrupt, message: message, path: path)
   }
 
   /// The error for a file that belongs to another program.
-  package static func foreign(_ file: String) -> StorageError {
-    StorageError(.foreignFile, message: "The file was not created by this library", file: file)
+  package static func foreign(_ path: String) -> StorageError {
+    StorageError(.foreignFile, message: "The file was not created by this library", path: path)
   }
 }
 
 extension StorageError {
   /// The error for a file that another store or process is using.
-  package static func inUse(_ file: String) -> StorageError {
-    StorageError(.inUse, message: "The file is in use by another store or process", file: file)
+  package static func inUse(_ path: String) -> StorageError {
+    StorageError(.inUse, message: "The file is in use by another store or process", path: path)
   }
 
   /// The error for a file that another process keeps locked.
-  package static func locked(_ file: String) -> StorageError {
-    StorageError(.busy, message: "The file is locked by another process", file: file)
+  package static func locked(_ path: String) -> StorageError {
+    StorageError(.busy, message: "The file is locked by another process", path: path)
   }
 
   /// The error for an operation that this version, or the file system, does not support.
-  package static func notSupported(_ file: String, _ message: String) -> StorageError {
-    StorageError(.notSupported, message: message, file: file)
+  package static func notSupported(_ path: String, _ message: String) -> StorageError {
+    StorageError(.notSupported, message: message, path: path)
   }
 
   /// The error for a transaction that was cancelled by its own work.
-  package static func givenUp(_ file: String) -> StorageError {
-    StorageError(.interrupted, message: "The transaction was cancelled by its own code", file: file)
+  package static func givenUp(_ path: String) -> StorageError {
+    StorageError(.interrupted, message: "The transaction was cancelled by its own code", path: path)
   }
 }
 
 extension StorageError {
   /// The error for a file that needs a key.
-  package static func encrypted(_ file: String) -> StorageError {
-    StorageError(.encrypted, message: "The file is encrypted, and no key was given", file: file)
+  package static func encrypted(_ path: String) -> StorageError {
+    StorageError(.encrypted, message: "The file is encrypted, and no key was given", path: path)
   }
 
   /// The error for a file that is not encrypted, although a key was given.
-  package static func notEncrypted(_ file: String) -> StorageError {
-    StorageError(.notEncrypted, message: "The file is not encrypted, and a key was given", file: file)
+  package static func notEncrypted(_ path: String) -> StorageError {
+    StorageError(.notEncrypted, message: "The file is not encrypted, and a key was given", path: path)
   }
 
   /// The error for a file that is encrypted with another key.
-  package static func wrongKey(_ file: String) -> StorageError {
-    StorageError(.wrongKey, message: "The file is encrypted with another key", file: file)
+  package static func wrongKey(_ path: String) -> StorageError {
+    StorageError(.wrongKey, message: "The file is encrypted with another key", path: path)
   }
 }
 
@@ -198,7 +198,7 @@ extension StorageError: LarderError {
 
   /// What happened, where, and what to do about it.
   public var explanation: ErrorExplanation {
-    let location = file.map { " (\($0))" } ?? ""
+    let location = path.map { " (\($0))" } ?? ""
     let codeText = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
     return ErrorExplanation(
       "\(ErrorExplanation.clause(message))\(codeText)\(location)", cure: category.cure ?? category.fallbackCure)

@@ -33,7 +33,7 @@ package enum DefaultLocation: Sendable {
       throw StorageError(
         .noDefaultLocation,
         message: "The default location of the store is unknown: neither HOME nor \(variable) is an absolute path",
-        file: nil)
+        path: nil)
     }
     return "\(base)/\(FileName.distinct(folders.application))/\(relativePath)"
   }

@@ -68,7 +68,7 @@ enum FilesInUse {
       return .success(Token(identity))
     }
     do throws(Failure) { return try entered.get() } catch {
-      throw StorageError(errno: error.number, "The file protection class cannot be set", file: path)
+      throw StorageError(errno: error.number, "The file protection class cannot be set", path: path)
     }
   }
 

@@ -33,7 +33,7 @@ struct RecordVerbTests {
     #expect(await Rig().run("record", "-o", file, server.text("/other")).status == .done)
     let text = try String(contentsOfFile: file, encoding: .utf8)
     for word in ["secret", "hidden", "lovelace", "Authorization"] { #expect(!text.contains(word), "\(word)") }
-    let exchanges = try RecordedExchanges(file: Array(text.utf8)).exchanges
+    let exchanges = try RecordedExchanges(encoded: Array(text.utf8)).exchanges
     #expect(exchanges.map(\.status) == [200, 200, 404])
     #expect(
       exchanges.map { String(decoding: $0.body, as: UTF8.self).contains("application/xml") } == [true, false, false])
@@ -45,7 +45,7 @@ struct RecordVerbTests {
     defer { server.stop() }
     let outcome = await Rig().run("record", server.text("/s/Orders"))
     #expect(outcome.status == .done)
-    #expect(try RecordedExchanges(file: outcome.outputBytes).exchanges.count == 1)
+    #expect(try RecordedExchanges(encoded: outcome.outputBytes).exchanges.count == 1)
   }
 
   @Test("A response that another process records while the command waits for the folder stays in the file")
@@ -62,11 +62,11 @@ struct RecordVerbTests {
     context.diagnostics = OutputPort { bytes in
       // The other process writes during the wait, and ends.
       guard String(decoding: bytes, as: UTF8.self).contains("waiting for another process") else { return }
-      #expect(FileManager.default.createFile(atPath: file, contents: Data(RecordedExchanges([other]).file)))
+      #expect(FileManager.default.createFile(atPath: file, contents: Data(RecordedExchanges([other]).encoded)))
       #expect(flock(descriptor, LOCK_UN) == 0)
     }
     #expect(await CommandLineTool.run(["record", "-o", file, server.text("/s/Orders")], in: context) == .done)
-    let recording = try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file))))
+    let recording = try RecordedExchanges(encoded: [UInt8](try Data(contentsOf: URL(filePath: file))))
     #expect(recording.exchanges.map(\.url) == [other.url, server.text("/s/Orders")])
   }
 
@@ -93,7 +93,7 @@ struct RecordVerbTests {
     for path in [relative, file] {
       #expect(await Rig().run("record", "-o", path, server.text("/s/Orders")).status == .done)
     }
-    #expect(try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
+    #expect(try RecordedExchanges(encoded: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
   }
 
   @Test("The file that a link leads to is replaced as a whole")
@@ -107,9 +107,9 @@ struct RecordVerbTests {
     // A reader that has opened the file before still has all of it.
     let reader = try #require(FileHandle(forReadingAtPath: file))
     #expect(await Rig().run("record", "-o", link, server.text("/s/Items")).status == .done)
-    #expect(try RecordedExchanges(file: [UInt8](try #require(try reader.readToEnd()))).exchanges.count == 1)
+    #expect(try RecordedExchanges(encoded: [UInt8](try #require(try reader.readToEnd()))).exchanges.count == 1)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "real.json")
-    #expect(try RecordedExchanges(file: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
+    #expect(try RecordedExchanges(encoded: [UInt8](try Data(contentsOf: URL(filePath: file)))).exchanges.count == 2)
   }
 
   @Test("The wait for a folder that another process has locked is noted, ends with an error, and can be cancelled")
@@ -165,7 +165,7 @@ struct RecordVerbTests {
     #expect(outcome.status == .done, "\(outcome.diagnostics)")
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     let count = read(reader, &bytes, bytes.count)
-    #expect(try RecordedExchanges(file: Array(bytes.prefix(max(0, count)))).exchanges.count == 1)
+    #expect(try RecordedExchanges(encoded: Array(bytes.prefix(max(0, count)))).exchanges.count == 1)
     let empty = await Rig().run("record", "-o", try folder.write([], to: "empty.json"), server.text("/s/Orders"))
     #expect(empty.status == .storage && empty.diagnostics.contains("it is empty"), "\(empty.diagnostics)")
   }

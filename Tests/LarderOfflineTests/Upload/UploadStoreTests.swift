@@ -219,7 +219,7 @@ struct UploadStoreTests {
     #expect(plan.map { "\($0.method) \($0.url)" } == ["POST Orders", "POST Items", "PATCH Orders(1)"])
     #expect(plan[0].body == #"{"Name":"new"}"# && plan[1].dependencies == [1])
     #expect(plan[1].body?.contains("Orders({\(made.row.row)})") ?? false, "\(plan[1].body ?? "")")
-    #expect(plan[2].headers.contains { $0.name.lowercased() == "if-match" && $0.value == "W/\"1\"" })
+    #expect(plan[2].fields[.ifMatch] == "W/\"1\"")
     #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
   }
 

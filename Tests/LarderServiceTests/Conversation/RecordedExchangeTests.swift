@@ -18,9 +18,9 @@ struct RecordedExchangeTests {
         body: Array(#"{"value":["ä\n"]}"#.utf8)),
       RecordedExchange(method: .head, url: "https://h/s/photo", status: 404, body: [0xFF, 0x00]),
     ])
-    let text = String(decoding: recording.file, as: UTF8.self)
+    let text = String(decoding: recording.encoded, as: UTF8.self)
     #expect(text.contains(#""request": "GET https://h/s/Orders""#) && text.contains("\"base64\": \"/wA=\""))
-    #expect(try RecordedExchanges(file: recording.file) == recording)
+    #expect(try RecordedExchanges(encoded: recording.encoded) == recording)
   }
 
   @Test("Secrets of fields, URLs and content are not recorded")
@@ -37,7 +37,7 @@ struct RecordedExchangeTests {
         fields.insert("X-Mine")
         return fields
       }())
-    let all = String(decoding: RecordedExchanges([exchange]).file, as: UTF8.self)
+    let all = String(decoding: RecordedExchanges([exchange]).encoded, as: UTF8.self)
     for secret in ["pass"] + (1...9).map({ "T\($0)" }) + ["TA"] { #expect(!all.contains(secret), "\(secret)") }
     #expect(exchange.url == "https://h/s/a?access_token=***&$top=1&sig=***")
     #expect(exchange.fields == ["Location": "https://h/x?code=***", "Content-Type": "text/plain"])
@@ -377,12 +377,12 @@ struct RecordedExchangeTests {
       {"larder":"exchanges","version":1,"exchanges":[{"request":"GET https://h/a?token=1","status":200,
       "fields":["X-Session-Id: 7","Set-Cookie: a=b"],"text":"{\\"password\\":\\"p\\"}"}]}
       """
-    let recording = try RecordedExchanges(file: Array(text.utf8))
+    let recording = try RecordedExchanges(encoded: Array(text.utf8))
     let exchange = try #require(recording.exchanges.first)
     #expect(exchange.url == "https://h/a?token=1" && exchange.fields == ["X-Session-Id": "7", "Set-Cookie": "a=b"])
     #expect(exchange.body == Array(#"{"password":"p"}"#.utf8))
     #expect(exchange.matches(method: .get, url: "https://h/a?token=2"))
-    #expect(try RecordedExchanges(file: recording.file) == recording)
+    #expect(try RecordedExchanges(encoded: recording.encoded) == recording)
   }
 
   @Test(
@@ -408,7 +408,7 @@ struct RecordedExchangeTests {
       (#"{"larder":"exchanges","version":1,"exchanges":[{"request":"GET u","status":200,"base64":"?"}]}"#, "'base64'"),
     ])
   func invalid(_ text: String, _ words: String) {
-    let error = #expect(throws: RecordingError.self) { try RecordedExchanges(file: Array(text.utf8)) }
+    let error = #expect(throws: RecordingError.self) { try RecordedExchanges(encoded: Array(text.utf8)) }
     #expect(error?.description.contains(words) == true)
   }
 }

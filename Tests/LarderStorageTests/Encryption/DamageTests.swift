@@ -26,7 +26,7 @@ struct EncryptedDamageTests {
       return .rows(
         try connection.plainly("SELECT name || ' ' || hex(substr(data, 1, 4)) || length(data) FROM item ORDER BY id"))
     } catch let error as StorageError {
-      #expect(error.category != .corrupt || error.file == path)
+      #expect(error.category != .corrupt || error.path == path)
       return .failed(error.category)
     }
   }

@@ -160,7 +160,7 @@ struct ConflictResolution: Sendable {
     var serverEntity: ODataEntity?
     if case .existing(let serverResponse) = theirs { serverEntity = serverResponse.entity }
     return OfflineODataConflict(
-      id: entry.id, path: context.path ?? "", customTag: entry.request.customTag,
+      requestID: entry.id, path: context.path ?? "", customTag: entry.request.customTag,
       isDeletion: entry.request.operation == .delete, base: context.base.map { $0.entity(in: table, plan) },
       mine: context.mine.map { $0.entity(in: table, plan) }, theirs: serverEntity)
   }

@@ -9,7 +9,7 @@ extension PreparedStatement {
     guard Int(wanted) == batch.width, batch.openCells == 0 else {
       throw StorageError(
         .misuse, message: "The rows have \(batch.width) cells, but the statement has \(wanted) parameters", sql: sql,
-        file: file)
+        path: file)
     }
     let code = unsafe batch.cells.withUnsafeBufferPointer { cells in
       unsafe batch.arena.withUnsafeBytes { arena in unsafe run(cells, batch.width, arena) }
@@ -27,7 +27,7 @@ extension PreparedStatement {
     guard Int(wanted) == batch.width, order.allSatisfy({ $0 >= 0 && Int($0) < last }) else {
       throw StorageError(
         .misuse, message: "The rows have \(batch.width) cells, but the statement has \(wanted) parameters", sql: sql,
-        file: file)
+        path: file)
     }
     let (code, count) = unsafe batch.cells.withUnsafeBufferPointer { cells in
       unsafe batch.arena.withUnsafeBytes { arena in
@@ -58,7 +58,7 @@ extension PreparedStatement {
         .misuse,
         message: "\(columns.count + integers.count) values were given, but the statement has \(wanted) parameters",
         sql: sql,
-        file: file)
+        path: file)
     }
     try unsafe batch.arena.withUnsafeBufferPointer { (bytes) throws(StorageError) in
       let arena = UnsafeRawBufferPointer(bytes)

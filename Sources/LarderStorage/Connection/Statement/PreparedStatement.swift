@@ -34,11 +34,11 @@ import CLarderSQLite
     }
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
     guard let prepared = unsafe prepared else {
-      throw StorageError(.misuse, message: "The SQL contains no statement", sql: sql, file: file)
+      throw StorageError(.misuse, message: "The SQL contains no statement", sql: sql, path: file)
     }
     guard !hasTail else {
       _ = unsafe sqlite3_finalize(prepared)
-      throw StorageError(.misuse, message: "The SQL contains more than one statement", sql: sql, file: file)
+      throw StorageError(.misuse, message: "The SQL contains more than one statement", sql: sql, path: file)
     }
     unsafe handle = prepared
   }
@@ -95,7 +95,7 @@ import CLarderSQLite
     guard wanted == values.count else {
       throw StorageError(
         .misuse, message: "\(values.count) values were given, but the statement has \(wanted) parameters", sql: sql,
-        file: file)
+        path: file)
     }
   }
 
@@ -129,7 +129,7 @@ import CLarderSQLite
   private func use(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     guard !isRunning, !isFinalized else {
       throw StorageError(
-        .misuse, message: "The statement is already running, or was finalized", sql: sql, file: file)
+        .misuse, message: "The statement is already running, or was finalized", sql: sql, path: file)
     }
     isRunning = true
     defer { end() }

@@ -131,6 +131,6 @@ import CLarderSQLite
   }
 
   private func unexpected(_ column: Int32, _ wanted: String) -> StorageError {
-    StorageError(.unexpectedValue, message: "Column \(column) is not \(wanted)", sql: sql, file: file)
+    StorageError(.unexpectedValue, message: "Column \(column) is not \(wanted)", sql: sql, path: file)
   }
 }

@@ -57,7 +57,7 @@ package struct DatabaseFile: Sendable {
     switch FilesInUse.readInfo(path, startLength) {
     case .success(let info): return info
     case .failure(let failure) where failure.isAbsence: return nil
-    case .failure(let failure): throw StorageError(errno: failure.number, "The file cannot be read", file: path)
+    case .failure(let failure): throw StorageError(errno: failure.number, "The file cannot be read", path: path)
     }
   }
 
@@ -109,11 +109,11 @@ package struct DatabaseFile: Sendable {
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch { throw StorageError(.cannotOpen, message: "The folder cannot be created", file: folder) }
+    } catch { throw StorageError(.cannotOpen, message: "The folder cannot be created", path: folder) }
     // If the entry of the folder is lost in a power failure, so is the file in it.
     for parent in parents.reversed() {
       guard FilesInUse.syncFolder(parent) else {
-        throw StorageError(.inputOutput, message: "The folder cannot be flushed to the disk", file: parent)
+        throw StorageError(.inputOutput, message: "The folder cannot be flushed to the disk", path: parent)
       }
     }
   }
@@ -122,7 +122,7 @@ package struct DatabaseFile: Sendable {
   package func make() throws(StorageError) {
     try checkIsFile()
     let reason = FilesInUse.make(path)
-    if reason != 0 { throw StorageError(errno: reason, "The file cannot be created", file: path) }
+    if reason != 0 { throw StorageError(errno: reason, "The file cannot be created", path: path) }
   }
 
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; returns its
@@ -139,7 +139,7 @@ package struct DatabaseFile: Sendable {
       }
       if manager.fileExists(atPath: path + "-shm") { try manager.removeItem(atPath: path + "-shm") }
     } catch {
-      throw StorageError(.cannotOpen, message: "The damaged file cannot be moved: \(error)", file: path)
+      throw StorageError(.cannotOpen, message: "The damaged file cannot be moved: \(error)", path: path)
     }
     return aside
   }

@@ -26,7 +26,7 @@ enum KeyDerivation {
   }
 
   private static var failure: StorageError {
-    StorageError(.other, message: "The platform's cryptography failed to derive a key", file: nil)
+    StorageError(.other, message: "The platform's cryptography failed to derive a key", path: nil)
   }
 
   /// Computes T(n) = HMAC(PRK, T(n-1) ‖ info ‖ n), each block in turn in `work`.

@@ -25,7 +25,7 @@
       let mapped = unsafe mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     #endif
     guard let mapped = unsafe mapped, unsafe mapped != MAP_FAILED else {
-      throw StorageError(.inputOutput, message: "There is not enough memory for a key", file: nil)
+      throw StorageError(.inputOutput, message: "There is not enough memory for a key", path: nil)
     }
     unsafe start = mapped
     self.count = count

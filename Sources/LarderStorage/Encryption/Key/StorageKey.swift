@@ -16,7 +16,7 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
   public init(bytes: [UInt8]) throws(StorageError) {
     guard bytes.count == StorageKey.byteCount else {
       throw StorageError(
-        .misuse, message: "A key must have \(StorageKey.byteCount) bytes, but this one has \(bytes.count)", file: nil)
+        .misuse, message: "A key must have \(StorageKey.byteCount) bytes, but this one has \(bytes.count)", path: nil)
     }
     try self.init(.raw, bytes)
   }
@@ -25,7 +25,7 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// none.
   public init(passphrase: some Sequence<UInt8>) throws(StorageError) {
     let bytes = Array(passphrase)
-    guard !bytes.isEmpty else { throw StorageError(.misuse, message: "The passphrase is empty", file: nil) }
+    guard !bytes.isEmpty else { throw StorageError(.misuse, message: "The passphrase is empty", path: nil) }
     try self.init(.passphrase, bytes)
   }
 

@@ -36,14 +36,14 @@ enum CipherVFS {
   /// A path as the engine names it: absolute, with symbolic links resolved.
   static func fullPath(_ path: String) throws(StorageError) -> String {
     guard let system = unsafe system, let make = unsafe system.pointee.xFullPathname else {
-      throw StorageError(.other, message: "SQLite cannot register the VFS for encryption", file: path)
+      throw StorageError(.other, message: "SQLite cannot register the VFS for encryption", path: path)
     }
     let capacity = Int(unsafe system.pointee.mxPathname) + 2
     var full = [CChar](repeating: 0, count: capacity)
     // The array has one byte more than the call may write.
     let code = unsafe make(system, path, Int32(capacity - 1), &full)
     guard code & 0xFF == SQLITE_OK else {
-      throw StorageError(.cannotOpen, code: code, message: "The path cannot be resolved", file: path)
+      throw StorageError(.cannotOpen, code: code, message: "The path cannot be resolved", path: path)
     }
     return String(decoding: full.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }

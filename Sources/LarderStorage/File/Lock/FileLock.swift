@@ -33,7 +33,7 @@ package final class FileLock: Sendable {
       opened = unsafe open(path, O_RDONLY | flags)
       isWritable = false
     }
-    guard opened >= 0 else { throw StorageError(errno: errno, "The lock file cannot be created", file: path) }
+    guard opened >= 0 else { throw StorageError(errno: errno, "The lock file cannot be created", path: path) }
     guard FilesInUse.isRegular(opened) else {
       _ = close(opened)
       throw .cannotOpen(path, "The lock file is not a regular file")
@@ -43,7 +43,7 @@ package final class FileLock: Sendable {
       let reason = errno
       _ = close(opened)
       guard reason == EWOULDBLOCK else {
-        throw StorageError(.cannotOpen, message: "The file cannot be locked (errno \(reason))", file: path)
+        throw StorageError(.cannotOpen, message: "The file cannot be locked (errno \(reason))", path: path)
       }
       throw StorageError.inUse(path)
     }
@@ -85,7 +85,7 @@ package final class FileLock: Sendable {
         && FileFlush.flush(descriptor) == 0
     }
     guard isWritten else {
-      throw StorageError(errno: errno, "The lock file cannot be written", file: path, otherwise: .inputOutput)
+      throw StorageError(errno: errno, "The lock file cannot be written", path: path, otherwise: .inputOutput)
     }
   }
 

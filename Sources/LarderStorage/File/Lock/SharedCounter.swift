@@ -223,7 +223,7 @@ import Synchronization
     let message = "The change counter file cannot be \(action)"
     return switch reason {
     case ENODEV, ENOTSUP, EOPNOTSUPP, ENOLCK, ENOSYS, EINVAL: .notSupported(path, "\(message) (errno \(reason))")
-    default: StorageError(errno: reason, message, file: path)
+    default: StorageError(errno: reason, message, path: path)
     }
   }
 }
