@@ -42,7 +42,7 @@ func parameters(folder: String) -> OfflineODataParameters {
   var parameters = OfflineODataParameters(storeName: "shop", path: folder)
   parameters.fileProtection = .completeUntilFirstUserAuthentication
   parameters.fillsOnOpening = false
-  parameters.maximumStagingAge = .seconds(7 * 86_400)
+  parameters.stagingAgeLimit = .seconds(7 * 86_400)
   return parameters
 }
 

@@ -70,8 +70,8 @@ func names(in store: ObjectStore) async throws -> [String] {
 
 func openObjects(folder: String) async throws -> ObjectStore {
   var options = ObjectStoreOptions()
-  options.memory = .init(count: 2000, bytes: 8 << 20)
-  options.disk = .init(bytes: 200 << 20, eviction: .leastRecentlyUsed)
+  options.memory = .init(countLimit: 2000, byteLimit: 8 << 20)
+  options.disk = .init(byteLimit: 200 << 20, eviction: .leastRecentlyUsed)
   options.warmUpCount = 200
   return try await ObjectStore(path: folder + "/photos.store", options: options)
 }

@@ -13,12 +13,12 @@ struct Profile: Codable, Sendable {
 
 func openStore(_ path: String, key: StorageKey) async throws -> ObjectStore {
   var options = ObjectStoreOptions()
-  options.memory = .init(count: 1000, bytes: 8 << 20)
-  options.disk = .init(bytes: 50 << 20, eviction: .leastRecentlyUsed)
+  options.memory = .init(countLimit: 1000, byteLimit: 8 << 20)
+  options.disk = .init(byteLimit: 50 << 20, eviction: .leastRecentlyUsed)
   do {
     return try await ObjectStore(path: path, encryptionKey: key, options: options)
   } catch {
-    guard case .storage(let cause) = error.reason, cause.category == .notEncrypted else { throw error }
+    guard case .storage(let cause) = error.category, cause.category == .notEncrypted else { throw error }
     // The file of a version that did not encrypt it.
     try await ObjectStore.changeEncryptionKey(path: path, from: nil, to: key)
     return try await ObjectStore(path: path, encryptionKey: key, options: options)
@@ -64,7 +64,7 @@ func convertProfile(_ key: String, in store: ObjectStore) async throws {
     _ = try await store.value(Profile.self, forKey: key)
     return
   } catch {
-    switch error.reason {
+    switch error.category {
     case .undecodable, .typeMismatch: break
     default: throw error
     }
@@ -85,7 +85,7 @@ func show(_ store: ObjectStore) async {
   do {
     try await printProfiles(store)
   } catch let error as ObjectStoreError {
-    switch error.reason {
+    switch error.category {
     case .undecodable, .typeMismatch: print("stored by another version of the application: \(error.key ?? "")")
     case .storage(let cause) where cause.category == .full: print("the disk is full")
     default: print(error.localizedDescription)

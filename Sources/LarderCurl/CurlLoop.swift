@@ -27,7 +27,7 @@ final class CurlLoop {
     self.multi = multi
     setup = TransferSetup(settings)
     unsafe _ = larder_curl_multi_setopt_long(
-      multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, settings.options.maximumConnectionsPerHost)
+      multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, settings.options.connectionLimitPerHost)
   }
 
   /// Executes commands; returns false if the loop should end.

@@ -12,7 +12,7 @@ extension CurlTransport {
     /// The proxy.
     public var proxy = Proxy.environment
     /// The most connections to one host at once; further requests wait for one. 0 is no limit.
-    public var maximumConnectionsPerHost = 32
+    public var connectionLimitPerHost = 32
     /// The `User-Agent` of requests that do not set one; `nil` sends none.
     public var userAgent: String? = "Larder"
     /// Whether content codings are requested and decoded. False passes everything on as it is: for a proxy.

@@ -81,7 +81,7 @@ public final class CurlTransport: HTTPTransport {
   ///
   /// Releasing the last reference to a transport also shuts it down, in the background. A body that is still being read
   /// keeps the transport alive.
-  public func shutdown() async { await engine.stop() }
+  public func close() async { await engine.stop() }
 
   deinit { engine.requestStop() }
 

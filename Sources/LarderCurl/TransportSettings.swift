@@ -36,8 +36,8 @@ struct TransportSettings: Sendable {
     if options.clientCertificate?.passphrase?.utf8.contains(0) ?? false {
       throw .invalidRequest("the client key's passphrase contains NUL")
     }
-    guard (0...Int(Int32.max)).contains(options.maximumConnectionsPerHost) else {
-      throw .invalidRequest("maximumConnectionsPerHost must be 0 or more")
+    guard (0...Int(Int32.max)).contains(options.connectionLimitPerHost) else {
+      throw .invalidRequest("connectionLimitPerHost must be 0 or more")
     }
   }
 }

@@ -83,7 +83,7 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
       let key = try ObjectKey(stream.key, for: .stream)
       var (cached, readError): (Value?, ObjectStoreError?) = (nil, nil)
       do throws(ObjectStoreError) { cached = try stream.store.read(Value.self, key, .stream) } catch {
-        switch error.reason {
+        switch error.category {
         case .typeMismatch, .undecodable, .damaged: readError = error
         default: throw error
         }

@@ -46,19 +46,19 @@ final class OpenObjects: Sendable {
   /// Loads the most requested values into memory.
   func warmUp(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
     let limit = options.memory
-    let count = min(options.warmUpCount, limit.count)
+    let count = min(options.warmUpCount, limit.countLimit)
     guard count > 0, memory.fits(0) else { return }
     let token = memory.token
     let loaded: [(key: ObjectKey, object: StoredObject)]
     do throws(StorageError) {
       loaded = try await database.read { [now = memory.now()] (connection) throws(StorageError) in
         var loaded: [(key: ObjectKey, object: StoredObject)] = []
-        var remainingBytes = limit.bytes
+        var remainingBytes = limit.byteLimit
         try connection.forEachRow(
           """
           SELECT object.key, \(StoredObject.columns) FROM request CROSS JOIN object ON object.id = request.object
           WHERE times > 0 AND size <= ? AND (expires IS NULL OR expires > ?) ORDER BY times DESC, last DESC LIMIT ?
-          """, [.integer(Int64(limit.bytes / 4)), .integer(now), .integer(Int64(count))]
+          """, [.integer(Int64(limit.byteLimit / 4)), .integer(now), .integer(Int64(count))]
         ) { (row) throws(StorageError) in
           // A damaged row is skipped here; the read that needs it reports the damage.
           guard let key = (try? row.text(0)).map(ObjectKey.init(stored:)),

@@ -45,7 +45,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// A client's certificate (PKCS #12). Not supported: creating the transport throws if there is one.
     public var clientCertificate: [UInt8]?
     /// The most connections to one host at once (HTTP/1.1).
-    public var maximumConnectionsPerHost = 32
+    public var connectionLimitPerHost = 32
     /// The `User-Agent` of requests that do not set one; `nil` leaves Foundation's own.
     public var userAgent: String? = "Larder"
 
@@ -87,7 +87,7 @@ public final class URLSessionTransport: HTTPTransport {
     // The stricter of the session's and the request's time-outs applies.
     configuration.timeoutIntervalForRequest = URLSessionTransport.foundationTimeout
     configuration.timeoutIntervalForResource = URLSessionTransport.foundationTimeout
-    configuration.httpMaximumConnectionsPerHost = max(1, options.maximumConnectionsPerHost)
+    configuration.httpMaximumConnectionsPerHost = max(1, options.connectionLimitPerHost)
     userAgent = options.userAgent
     delegate = SessionDelegate()
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
@@ -100,7 +100,7 @@ public final class URLSessionTransport: HTTPTransport {
   }
 
   /// Ends all transfers and the session. Later requests throw.
-  public func shutdown() {
+  public func close() {
     let hasNoTasks = lifetime.withLock { lifetime in
       lifetime.isShutDown = true
       return lifetime.tasksBeingCreated == 0

@@ -144,7 +144,7 @@ struct ODataServiceConversationTests {
   func faults() async throws {
     let service = try MockSAP.ofSuite
     let conversation = try conversation(service.businessPartnersV2) {
-      $0.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .milliseconds(5))
+      $0.retry = RetryPolicy(attemptLimit: 3, baseDelay: .milliseconds(5))
     }
     try service.addFault(.init(match: "BUSINESS_PARTNER", method: "GET", status: 503, message: "asleep", count: 2))
     #expect(try await conversation.send(.read("A_BusinessPartner?$top=1")).httpStatus == 200)

@@ -74,6 +74,6 @@ struct StreamEndTests {
     try await server.waitForClosedConnections(1, within: .seconds(20))
     _ = await reading.result
     #expect(server.connectionCount == 1)
-    await transport.shutdown()
+    await transport.close()
   }
 }

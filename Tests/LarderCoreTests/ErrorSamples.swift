@@ -214,7 +214,7 @@ enum ErrorSamples {
   }
 
   private static func contents(_ text: String) -> [ContentError] {
-    var kinds: [ContentError.Kind] = [
+    var kinds: [ContentError.Category] = [
       .parse(AtomWritingError(reason: text)), .tooLarge(limit: 5), .notCached, .file(path: "/a", reason: text),
     ]
     for status in statuses { kinds.append(.status(status)) }
@@ -234,8 +234,8 @@ enum ErrorSamples {
   }()
 
   private static func objects(_ text: String) -> [ObjectStoreError] {
-    var reasons: [ObjectStoreError.Reason] = [
-      .invalidKey(bytes: 0), .invalidLabel(""), .tooManyLabels(99), .tooLarge(bytes: 9, limit: 5),
+    var reasons: [ObjectStoreError.Category] = [
+      .invalidKey(byteCount: 0), .invalidLabel(""), .tooManyLabels(99), .tooLarge(byteCount: 9, limit: 5),
       .typeMismatch(requested: "Int", stored: "Expected to decode Int but found a string instead."),
       .typeMismatch(requested: "Int", stored: text), .damaged, .gone, .invalidCursor, .closed,
       .suspended,

@@ -54,7 +54,7 @@ struct ProxyLoopTests {
     func stop() async {
       await server.stop()
       await engine.close()
-      await transport.shutdown()
+      await transport.close()
     }
   }
 

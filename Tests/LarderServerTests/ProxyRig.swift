@@ -70,7 +70,7 @@ final class ProxyRig: Sendable {
   func stop() async {
     await server.stop()
     await engine.close()
-    await transport.shutdown()
+    await transport.close()
     upstream.stop()
   }
 }

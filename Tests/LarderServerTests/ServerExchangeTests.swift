@@ -199,7 +199,7 @@ struct ServerExchangeTests {
       _ = try HTTPServer(options) { _ in HTTPServerResponse(status: 200) }
     }
     await server.stop()
-    await transport.shutdown()
+    await transport.close()
   }
 
   @Test(

@@ -90,7 +90,7 @@ private struct Shape: Sendable, CustomTestStringConvertible {
 struct ServerHardeningTests {
   private static func options() -> HTTPServer.Options {
     var options = HTTPServer.Options.patient
-    options.maximumContent = 1_000_000
+    options.contentByteLimit = 1_000_000
     return options
   }
 
@@ -197,7 +197,7 @@ struct ServerHardeningTests {
   @Test("Beyond the connection limit clients wait; beyond the limit for one client they are closed")
   func connectionLimits() async throws {
     var options = HTTPServer.Options.patient
-    options.maximumConnections = 3
+    options.connectionLimit = 3
     let server = try HTTPServer(options) { _ in HTTPServerResponse(status: 200, text: "ok") }
     let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
@@ -209,7 +209,7 @@ struct ServerHardeningTests {
     #expect(try await late.response().text == "ok")
     await server.stop()
 
-    options.maximumConnectionsPerClient = 2
+    options.connectionLimitPerClient = 2
     let strict = try HTTPServer(options) { _ in HTTPServerResponse(status: 200, text: "ok") }
     let pair = try (0..<2).map { _ in try RawClient(port: strict.port) }
     for client in pair { #expect(try await client.exchange(request).text == "ok") }

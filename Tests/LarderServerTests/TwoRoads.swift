@@ -103,7 +103,7 @@ final class TwoRoads: Sendable {
     func stop() async {
       await server.stop()
       await engine.close()
-      await transport.shutdown()
+      await transport.close()
     }
   }
 }

@@ -105,7 +105,7 @@ struct CompressedAnswerTests {
       #expect(try await response.body.collect() == Compressed.gzip)
       #expect(server.requests.map { Array($0.fields).map(\.name.canonicalName) } == [["host"]])
     }
-    await transport.shutdown()
+    await transport.close()
   }
 
   private func undecoded(

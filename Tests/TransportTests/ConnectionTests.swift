@@ -111,10 +111,10 @@ struct ConnectionTests {
       let transport = try CurlTransport()
       let task = Task { await failure(of: transport, HTTPRequest(url: server.url)) }
       try await server.waitForRequests()
-      await transport.shutdown()
+      await transport.close()
       #expect(await task.value == .cancelled)
       #expect(name(await failure(of: transport, HTTPRequest(url: server.url))) == "other")
-      await transport.shutdown()
+      await transport.close()
     }
   }
 
@@ -138,7 +138,7 @@ struct ConnectionTests {
   func connectionLimit() async throws {
     let gate = ScriptedServer.Gate()
     try await withServer({ _ in .response(200).held(by: gate) }) { server async throws in
-      try await Rig.curl.run({ $0.maximumConnectionsPerHost = 2 }) { transport async throws in
+      try await Rig.curl.run({ $0.connectionLimitPerHost = 2 }) { transport async throws in
         let tasks = (0..<6).map { _ in Task { await failure(of: transport, HTTPRequest(url: server.url)) } }
         try await gate.waitUntilReached(2)
         gate.open()

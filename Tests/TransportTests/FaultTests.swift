@@ -46,7 +46,7 @@ struct FaultTests {
   @Test("The total time-out ends a request even while others use all connections")
   func queued() async throws {
     var options = CurlTransport.Options()
-    options.maximumConnectionsPerHost = 1
+    options.connectionLimitPerHost = 1
     let transport = try CurlTransport(options)
     let server = try ScriptedServer { _ in .hang }
     let first = Task { await failure(of: transport, HTTPRequest(url: server.url)) }
@@ -56,7 +56,7 @@ struct FaultTests {
     first.cancel()
     #expect(await first.value == .cancelled)
     #expect(server.requests.count == 1)
-    await transport.shutdown()
+    await transport.close()
     server.stop()
   }
 

@@ -253,7 +253,7 @@ private func cancelAtRandom(_ count: Int, seed: UInt64) async throws -> [String:
   gate.open()
   let (response, content) = try await transport.exchange(HTTPRequest(url: server.url("/3\u{40}")))
   #expect(response.status == 200 && !content.isEmpty)
-  await transport.shutdown()
+  await transport.close()
   return ends
 }
 

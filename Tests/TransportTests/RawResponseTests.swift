@@ -102,7 +102,7 @@ struct RawResponseTests {
         let outcome = await Self.outcome(transport, HTTPRequest(url: server.url("/raw")))
         #expect(response.outcomes.contains(outcome), "\(outcome)")
       }
-      await transport.shutdown()
+      await transport.close()
     }
   }
 
@@ -117,7 +117,7 @@ struct RawResponseTests {
         let outcome = await Self.outcome(transport, HTTPRequest(url: server.url("/first")))
         #expect(["protocolViolation", "200 Content-Length: 2 | ok"].contains(outcome), "\(outcome)")
       }
-      await transport.shutdown()
+      await transport.close()
     }
   }
 
@@ -150,7 +150,7 @@ struct RawResponseTests {
       }
       print("random responses: \(count.value)")
       #expect(count.value > 100)
-      await transport.shutdown()
+      await transport.close()
     }
   }
 

@@ -23,13 +23,13 @@ enum Rig: String, Sendable, CaseIterable, CustomTestStringConvertible {
       change(&options)
       let transport = try CurlTransport(options)
       do { try await body(transport) } catch {
-        await transport.shutdown()
+        await transport.close()
         throw error
       }
-      await transport.shutdown()
+      await transport.close()
     case .urlSession:
       let transport = try URLSessionTransport()
-      defer { transport.shutdown() }
+      defer { transport.close() }
       try await body(transport)
     }
   }

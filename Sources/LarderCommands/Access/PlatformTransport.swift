@@ -8,7 +8,7 @@ enum PlatformTransport {
     options.userAgent = settings.passesContent ? nil : "larder/\(CommandLineTool.version)"
     options.decodesContent = !settings.passesContent
     // A proxy has as many connections as its clients have: a slow one must not block another.
-    if settings.passesContent { options.maximumConnectionsPerHost = 0 }
+    if settings.passesContent { options.connectionLimitPerHost = 0 }
     if let file = settings.authorities { options.certificateAuthorities = [.file(file)] }
     if let file = settings.certificate {
       let isPKCS12 = [".p12", ".pfx"].contains { file.lowercased().hasSuffix($0) }

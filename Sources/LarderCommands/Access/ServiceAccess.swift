@@ -39,7 +39,7 @@ struct ServiceAccess: Sendable {
       guard let count = Int(text), (0...100).contains(count) else {
         throw arguments.usage("--retry must be a number from 0 to 100, not '\(text)'")
       }
-      options.retry = RetryPolicy(maximumAttempts: count + 1)
+      options.retry = RetryPolicy(attemptLimit: count + 1)
     }
     options.timeouts = try Self.timeouts(arguments)
     options.fields = HTTPFields(fields.filter { !HeaderOption.isRequestSpecific($0.name) })

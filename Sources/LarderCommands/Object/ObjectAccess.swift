@@ -50,14 +50,14 @@ struct ObjectAccess: Sendable {
 /// Describes a store's failure for the command line.
 enum ObjectFailure {
   static func failure(_ error: ObjectStoreError) -> CommandFailure {
-    if case .storage(let storageError) = error.reason, storageError.isKeyError {
+    if case .storage(let storageError) = error.category, storageError.isKeyError {
       return CommandFailure(.storage, error.description, hint: KeyAccess.hint)
     }
     return CommandFailure(status(error), error.description)
   }
 
   private static func status(_ error: ObjectStoreError) -> CommandStatus {
-    switch error.reason {
+    switch error.category {
     case .invalidKey, .invalidLabel, .tooManyLabels, .invalidCursor: .usage
     case .gone, .absent: .negative
     case .tooLarge, .typeMismatch, .undecodable, .unencodable, .damaged, .closed, .suspended, .storage: .storage

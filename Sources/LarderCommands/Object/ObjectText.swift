@@ -11,7 +11,7 @@ enum ObjectText {
   /// The metadata, one line for each item.
   static func lines(_ metadata: ObjectMetadata) -> String {
     let rows: [(String, String)] = [
-      ("key", metadata.key), ("labels", metadata.labels.joined(separator: ", ")), ("bytes", "\(metadata.bytes)"),
+      ("key", metadata.key), ("labels", metadata.labels.joined(separator: ", ")), ("bytes", "\(metadata.byteCount)"),
       ("coding", metadata.coding.word), ("created", time(metadata.created)), ("updated", time(metadata.updated)),
       ("expires", metadata.expires.map(time) ?? ""), ("requested", "\(metadata.timesRequested)"),
     ]
@@ -37,7 +37,7 @@ struct ObjectListTable {
   mutating func lines(_ items: [ObjectMetadata]) -> String {
     let rows = items.map { item in
       [
-        "\(item.bytes)", ObjectText.time(item.updated), item.expires.map(ObjectText.time) ?? "-",
+        "\(item.byteCount)", ObjectText.time(item.updated), item.expires.map(ObjectText.time) ?? "-",
         "\(item.timesRequested)", TerminalText.line(item.key),
         item.labels.map(TerminalText.line).joined(separator: ", "),
       ]
@@ -74,7 +74,7 @@ extension JSONOutput {
     beginArray()
     for label in metadata.labels { string(label) }
     endArray()
-    member("bytes", metadata.bytes)
+    member("bytes", metadata.byteCount)
     member("coding", metadata.coding.word)
     member("created", ObjectText.time(metadata.created))
     member("updated", ObjectText.time(metadata.updated))

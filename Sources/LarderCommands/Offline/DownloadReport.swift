@@ -146,7 +146,7 @@ final class DownloadReport: Sendable {
       bars.update(query) { line in
         line.step = progress.step.rawValue
         line.rows = progress.rows
-        line.bytes = progress.bytes
+        line.bytes = progress.byteCount
         line.total = progress.totalRows
       }
     case .queryFinished(let outcome):
@@ -211,7 +211,7 @@ final class DownloadReport: Sendable {
     return outcomes.map { outcome in
       let strategy = outcome.strategy?.rawValue ?? "failed"
       return Columns.pad(TerminalText.line(outcome.name), names) + "  " + Columns.pad(strategy, 11) + "  "
-        + Columns.padLeft("\(outcome.rows)", rows) + " rows, \(outcome.bytes) bytes\n"
+        + Columns.padLeft("\(outcome.rows)", rows) + " rows, \(outcome.byteCount) bytes\n"
     }.joined()
   }
 
@@ -220,7 +220,7 @@ final class DownloadReport: Sendable {
     json.member("name", outcome.name)
     json.member("strategy", outcome.strategy?.rawValue)
     json.member("rows", outcome.rows)
-    json.member("bytes", outcome.bytes)
+    json.member("bytes", outcome.byteCount)
     json.member("pages", outcome.pages)
     try json.member("notes", outcome.notes) { (json, note) throws(OutputError) in json.string(note) }
     try json.member("conflicts", outcome.conflicts) { (json, conflict) throws(OutputError) in

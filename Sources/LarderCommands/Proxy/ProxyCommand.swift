@@ -94,12 +94,12 @@ struct ProxyCommand {
       options.port = port
     }
     if let host = arguments[.host] { options.host = host == "localhost" ? "127.0.0.1" : host }
-    options.maximumContent = try bytes(.maximumBody, arguments) ?? 1 << 30
-    if let text = arguments[.maximumConnections] {
+    options.contentByteLimit = try bytes(.maximumBody, arguments) ?? 1 << 30
+    if let text = arguments[.connectionLimit] {
       guard let count = Int(text), (1...1_000_000).contains(count) else {
         throw arguments.usage("--max-connections must be a number from 1 to 1000000, not '\(text)'")
       }
-      options.maximumConnections = count
+      options.connectionLimit = count
     }
     return options
   }

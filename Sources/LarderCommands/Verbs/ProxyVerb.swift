@@ -31,7 +31,7 @@ extension CommandSyntax {
     options: [
       .upstream, .port, .host, .servedName, .proxyCache, .keyFile, .maximumSize, .memory, .upstreamTimeout,
       .maximumBody,
-      .maximumConnections,
+      .connectionLimit,
       .forwarded, .byCookie, .credentialHeader, .noCredentialHeader, .allowCrossSite, .quiet, .json, .userFile,
       .authorities,
       .certificate, .key,
@@ -63,7 +63,7 @@ extension OptionSyntax {
     "fail after SECONDS without data from the upstream server (default 60)")
   static let maximumBody = OptionSyntax(
     "--max-body", valueName: "SIZE", .text, "reject requests with more content than SIZE (default 1G)")
-  static let maximumConnections = OptionSyntax(
+  static let connectionLimit = OptionSyntax(
     "--max-connections", valueName: "N", .text, "serve at most N concurrent connections (default 4096)")
   static let forwarded = OptionSyntax(
     flag: "--forwarded", "send the client's address to the upstream server in Forwarded")

@@ -9,8 +9,8 @@ public import LarderHTTP
 
 /// Why a query has no (final) response.
 public struct ContentError: Error, Sendable, CustomStringConvertible {
-  /// The kind of a failure.
-  public enum Kind: Sendable {
+  /// The category of a failure, with its details.
+  public enum Category: Sendable {
     /// There was no response, or it was incomplete.
     case transport(HTTPTransportError)
     /// The server's response has a status that is not a success.
@@ -30,28 +30,29 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   public static let contentByteLimit = 1 << 16
 
   /// What happened.
-  public let kind: Kind
+  public let category: Category
   /// The URL of the last request, after redirects.
   public let url: URL
   /// The response's status; nil if there was no response.
-  public let status: Int?
+  public let httpStatus: Int?
   /// The response's header fields.
   public let fields: HTTPFields
   /// The beginning of the response's content, at most ``contentByteLimit`` bytes.
   public let content: Data
 
   /// Creates an error.
-  public init(_ kind: Kind, url: URL, status: Int? = nil, fields: HTTPFields = [:], content: Data = Data()) {
-    self.kind = kind
+  public init(_ category: Category, url: URL, httpStatus: Int? = nil, fields: HTTPFields = [:], content: Data = Data())
+  {
+    self.category = category
     self.url = url
-    self.status = status
+    self.httpStatus = httpStatus
     self.fields = fields
     self.content = content
   }
 
-  /// The underlying error of the transport or the parser.
-  public var underlying: (any Error)? {
-    switch kind {
+  /// The error of the transport or the parser that caused this one.
+  public var cause: (any Error)? {
+    switch category {
     case .transport(let error): error
     case .parse(let error): error
     case .status, .tooLarge, .notCached, .file: nil
@@ -60,7 +61,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
 
   /// True for the statuses 401 and 403: the client must authenticate, or has no permission.
   public var isAuthenticationError: Bool {
-    if case .status(let status) = kind { status == 401 || status == 403 } else { false }
+    if case .status(let status) = category { status == 401 || status == 403 } else { false }
   }
 
   /// True if there was no response, or it was interrupted: no connection, a timeout, a broken or rejected connection.
@@ -68,7 +69,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   /// Includes ``isNoConnectionError`` and ``isTimeoutError``, but neither a cancelled request nor one that cannot be
   /// sent.
   public var isNetworkError: Bool {
-    if case .transport(let error) = kind { error.isOfNetwork } else { false }
+    if case .transport(let error) = category { error.isOfNetwork } else { false }
   }
 
   /// True if there is no connection to the server: an application shows that it is offline, and tries again later.
@@ -76,7 +77,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   /// The server's name is unknown, no connection could be established (in time), or the connection was lost during the
   /// transfer. Only the timeout for connecting is included; ``isTimeoutError`` includes the others too.
   public var isNoConnectionError: Bool {
-    switch kind {
+    switch category {
     case .transport(.hostNotFound), .transport(.cannotConnect), .transport(.connectionLost),
       .transport(.timeout(phase: "connect")):
       true
@@ -86,23 +87,23 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
 
   /// True if the parser rejected the received content.
   public var isParseError: Bool {
-    if case .parse = kind { true } else { false }
+    if case .parse = category { true } else { false }
   }
 
   /// True if the server's status was neither 2xx nor 401 or 403.
   public var isServerError: Bool {
-    guard case .status(let status) = kind else { return false }
+    guard case .status(let status) = category else { return false }
     return !(200...299).contains(status) && !isAuthenticationError
   }
 
   /// True if the time limit for connecting, for inactivity or for the whole request was exceeded.
   public var isTimeoutError: Bool {
-    if case .transport(.timeout) = kind { true } else { false }
+    if case .transport(.timeout) = category { true } else { false }
   }
 
   /// One sentence, safe to show: without URL, fields and content.
   public var description: String {
-    switch kind {
+    switch category {
     case .transport(let error): error.description
     case .status(let status): "The server responded with status \(status)."
     case .parse(let error): "The content cannot be parsed: \(error)"
@@ -130,7 +131,7 @@ extension ContentError: LarderError {
   /// The stable number: the HTTP status (100 or more) of a response that is not a success; for other kinds of failure a
   /// number from 1.
   public var errorIdentity: ErrorIdentity {
-    switch kind {
+    switch category {
     case .transport(let error): ErrorIdentity(1, "transport", error.errorCategory)
     case .status(let status): ErrorIdentity(status: status)
     case .parse: ErrorIdentity(2, "parse", .invalidData)
@@ -146,12 +147,12 @@ extension ContentError: LarderError {
     parts?.user = nil
     parts?.password = nil
     parts?.query = nil
-    return ErrorExchange(method: nil, url: parts?.string, status: status)
+    return ErrorExchange(method: nil, url: parts?.string, status: httpStatus)
   }
 
   /// Whether there is no connection, the time ran out, or the server says that it is busy: 408, 429, 502, 503, 504.
   public var isTransient: Bool {
-    switch kind {
+    switch category {
     case .transport(let error): error.isTransient
     case .status(let status): [408, 429, 502, 503, 504].contains(status)
     default: false
@@ -160,7 +161,7 @@ extension ContentError: LarderError {
 
   /// What happened and how to fix it; without URL, fields and content.
   public var explanation: ErrorExplanation {
-    switch kind {
+    switch category {
     case .transport(let error): error.explanation
     case .status(401): ErrorExplanation(description, cure: "Sign in.")
     case .status(403): ErrorExplanation(description, cure: "Request the permission.")
@@ -183,7 +184,8 @@ extension ContentError: CustomReflectable {
     Mirror(
       self,
       children: [
-        "kind": kind, "url": url, "status": status as Any, "fields": fields, "content": ByteCount(content),
+        "category": category, "url": url, "httpStatus": httpStatus as Any, "fields": fields,
+        "content": ByteCount(content),
       ], displayStyle: .struct)
   }
 }

@@ -16,7 +16,7 @@ extension ContentManager {
   /// permissions. Before that, and if the download fails, no new file appears. A symbolic link, a device or a pipe is
   /// written through. The returned response's content has already been read.
   ///
-  /// - Throws: ``ContentError/Kind/file(path:reason:)`` if the file cannot be written.
+  /// - Throws: ``ContentError/Category/file(path:reason:)`` if the file cannot be written.
   @discardableResult
   public func download<Value>(
     _ query: ContentQuery<Value>, toFile path: String

@@ -35,7 +35,7 @@ extension ContentManager {
       data = try await content(of: cachedResponse, query)
     } catch {
       // Stored content is damaged after its beginning; no caller has received any of it.
-      guard query.policy != .cacheOnly, cachedResponse.origin.isStored, case .transport(.other) = error.kind else {
+      guard query.policy != .cacheOnly, cachedResponse.origin.isStored, case .transport(.other) = error.category else {
         throw error
       }
       return try await replaced(query, error)
@@ -109,7 +109,7 @@ extension ContentManager {
     }
     let response = cachedResponse.response
     return ContentResponse(
-      value: value, data: data, status: response.status, fields: response.fields, url: response.url,
+      value: value, data: data, httpStatus: response.status, fields: response.fields, url: response.url,
       origin: cachedResponse.origin, age: cachedResponse.age, hiddenBy: cachedResponse.hiddenBy,
       isIntermediate: !cachedResponse.isFinal)
   }
@@ -191,9 +191,9 @@ extension ContentManager {
 
 extension ContentError {
   /// Creates an error for a response.
-  init(_ kind: Kind, _ cachedResponse: CachedResponse, content: Data = Data()) {
+  init(_ category: Category, _ cachedResponse: CachedResponse, content: Data = Data()) {
     self.init(
-      kind, url: cachedResponse.response.url, status: cachedResponse.response.status,
+      category, url: cachedResponse.response.url, httpStatus: cachedResponse.response.status,
       fields: cachedResponse.response.fields,
       content: content)
   }

@@ -38,9 +38,9 @@ public struct ContentQuery<Value: Sendable>: Sendable {
   /// Whether redirects are followed. Each of them is stored by its own rules.
   public var followsRedirects = true
   /// The maximum number of content bytes that are read into memory for the parser; more content throws
-  /// ``ContentError/Kind/tooLarge(limit:)``.
+  /// ``ContentError/Category/tooLarge(limit:)``.
   public var memoryByteLimit = 64 << 20
-  /// Parses content into a value. Its error becomes ``ContentError/Kind/parse(_:)``.
+  /// Parses content into a value. Its error becomes ``ContentError/Category/parse(_:)``.
   ///
   /// Called once for each response, on the task that requested it.
   public var parser: @Sendable (Data) throws -> Value

@@ -13,7 +13,7 @@ public struct ContentResponse<Value: Sendable>: Sendable {
   /// The content itself.
   public let data: Data
   /// The status, always 2xx.
-  public let status: Int
+  public let httpStatus: Int
   /// The header fields, including `Age` and `Cache-Status`.
   public let fields: HTTPFields
   /// The URL of the response, after redirects.
@@ -44,7 +44,8 @@ extension ContentResponse: CustomReflectable {
     Mirror(
       self,
       children: [
-        "value": Value.self, "data": ByteCount(data), "status": status, "fields": fields, "url": url, "origin": origin,
+        "value": Value.self, "data": ByteCount(data), "httpStatus": httpStatus, "fields": fields, "url": url,
+        "origin": origin,
         "age": age as Any, "hiddenBy": hiddenBy as Any, "isIntermediate": isIntermediate,
       ], displayStyle: .struct)
   }

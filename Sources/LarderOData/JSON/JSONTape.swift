@@ -85,9 +85,9 @@ struct JSONTape {
 
   /// Whether a name or string without escapes has exactly this text.
   func matches(_ index: Int, _ text: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    let tokenBytes = self.bytes(index, in: bytes)
-    guard tokenBytes.count == text.utf8CodeUnitCount, !entries[index].isEscaped else { return false }
-    for place in 0..<tokenBytes.count where tokenBytes[place] != text.utf8Start[place] { return false }
+    let tokenByteLimit = self.bytes(index, in: bytes)
+    guard tokenByteLimit.count == text.utf8CodeUnitCount, !entries[index].isEscaped else { return false }
+    for place in 0..<tokenByteLimit.count where tokenByteLimit[place] != text.utf8Start[place] { return false }
     return true
   }
 

@@ -8,14 +8,14 @@ package enum CSDLJSONReader {
   package static func read(
     _ bytes: [UInt8], limits: MetadataLimits = MetadataLimits()
   ) throws(MetadataError) -> EdmModel {
-    guard bytes.count <= limits.documentBytes else {
+    guard bytes.count <= limits.documentByteLimit else {
       throw MetadataError(
-        .tooLarge, "the document is longer than \(limits.documentBytes) bytes",
+        .tooLarge, "the document is longer than \(limits.documentByteLimit) bytes",
         cure: "Raise the limits if you trust the document", at: MetadataLocation(path: ""))
     }
     let root: JSONNode
     do {
-      let bounds = JSONLimits(depth: limits.depth, stringBytes: limits.tokenBytes)
+      let bounds = JSONLimits(depth: limits.depthLimit, stringBytes: limits.tokenByteLimit)
       root = try JSONNode(
         bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes, limits: bounds,
         keepsRepeatedNames: true)

@@ -72,17 +72,17 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
 /// Limits on a metadata document, as protection against hostile content.
 public struct MetadataLimits: Sendable, Hashable {
   /// The longest document, in bytes.
-  public var documentBytes: Int
+  public var documentByteLimit: Int
   /// The longest tag, comment or text, in bytes.
-  public var tokenBytes: Int
+  public var tokenByteLimit: Int
   /// The depth of nested elements or JSON values; at most 128, which fits the smallest thread stacks.
-  public var depth: Int
+  public var depthLimit: Int
 
   /// Creates limits; by default 256 MB, 8 MB, 100 levels.
-  public init(documentBytes: Int = 256 << 20, tokenBytes: Int = 8 << 20, depth: Int = 100) {
-    self.documentBytes = documentBytes
-    self.tokenBytes = tokenBytes
-    self.depth = min(depth, 128)
+  public init(documentByteLimit: Int = 256 << 20, tokenByteLimit: Int = 8 << 20, depthLimit: Int = 100) {
+    self.documentByteLimit = documentByteLimit
+    self.tokenByteLimit = tokenByteLimit
+    self.depthLimit = min(depthLimit, 128)
   }
 }
 

@@ -168,7 +168,7 @@ extension ODataDecimal {
   }
 
   private static func checked(_ exponent: Int64) throws(ODataArithmeticError) -> Int32 {
-    guard exponent.magnitude <= UInt64(maximumExponent), let power = Int32(exactly: exponent) else { throw .outOfRange }
+    guard exponent.magnitude <= UInt64(exponentLimit), let power = Int32(exactly: exponent) else { throw .outOfRange }
     return power
   }
 

@@ -16,13 +16,13 @@ extension ODataDecimal {
       fractionDigits = cursor.digitRun().count
     }
     guard whole.count + fractionDigits > 0 else { throw .malformed }
-    guard whole.count + fractionDigits <= ODataDecimal.maximumDigits else {
-      throw .tooLong(limit: ODataDecimal.maximumDigits)
+    guard whole.count + fractionDigits <= ODataDecimal.digitLimit else {
+      throw .tooLong(limit: ODataDecimal.digitLimit)
     }
     let mantissa = cursor.slice(start..<cursor.index)
     let power = try ODataDecimal.exponent(&cursor)
     let exponent = power - Int64(fractionDigits)
-    guard exponent.magnitude <= UInt64(ODataDecimal.maximumExponent) else { throw .outOfRange }
+    guard exponent.magnitude <= UInt64(ODataDecimal.exponentLimit) else { throw .outOfRange }
     self = ODataDecimal(mantissa, isNegative: isNegative, exponent: Int32(exponent))
   }
 
@@ -44,7 +44,7 @@ extension ODataDecimal {
     if !isNegative { _ = cursor.take(UInt8(ascii: "+")) }
     let run = cursor.digitRun()
     guard run.count > 0 else { throw .malformed }
-    guard let value = run.value, value <= UInt64(maximumExponent) else { throw .outOfRange }
+    guard let value = run.value, value <= UInt64(exponentLimit) else { throw .outOfRange }
     return isNegative ? -Int64(value) : Int64(value)
   }
 

@@ -1,4 +1,4 @@
-/// `Edm.Decimal`: an exact decimal number of any precision up to ``maximumDigits``; also INF, -INF and NaN (4.01).
+/// `Edm.Decimal`: an exact decimal number of any precision up to ``digitLimit``; also INF, -INF and NaN (4.01).
 ///
 /// Equality and order are numeric: `1.0 == 1.00`, and both have equal hashes; the scale is kept for printing. NaN
 /// equals itself and is ordered after INF, so that the order is total. A value whose digits fit 64 bits needs no heap
@@ -37,9 +37,9 @@ public struct ODataDecimal: Sendable {
   let storage: Storage
 
   /// The most digits that are accepted, without leading zeros.
-  public static let maximumDigits = 65_536
+  public static let digitLimit = 65_536
   /// The largest exponent of ten that is accepted; its negative is the smallest.
-  public static let maximumExponent = 999_999_999
+  public static let exponentLimit = 999_999_999
 
   /// Not a number.
   public static let nan = ODataDecimal(storage: .nan)
@@ -60,9 +60,9 @@ public struct ODataDecimal: Sendable {
     }
   }
 
-  /// Creates `significand` · 10^`exponent`; nil if the exponent is beyond ``maximumExponent``.
+  /// Creates `significand` · 10^`exponent`; nil if the exponent is beyond ``exponentLimit``.
   public init?(significand: Int64, exponent: Int) {
-    guard exponent.magnitude <= UInt(ODataDecimal.maximumExponent) else { return nil }
+    guard exponent.magnitude <= UInt(ODataDecimal.exponentLimit) else { return nil }
     storage = .small(significand: significand, exponent: Int32(exponent))
   }
 

@@ -90,7 +90,7 @@ extension ODataValue {
     case UInt8(ascii: "N") where cursor.isRest("NaN") || cursor.isRest("Nan"): return .special(.nan)
     default: break
     }
-    guard bytes.count <= ODataDecimal.maximumDigits else { throw .tooLong(limit: ODataDecimal.maximumDigits) }
+    guard bytes.count <= ODataDecimal.digitLimit else { throw .tooLong(limit: ODataDecimal.digitLimit) }
     var check = cursor
     if !check.take(UInt8(ascii: "-")) { _ = check.take(UInt8(ascii: "+")) }
     let whole = check.digitRun().count

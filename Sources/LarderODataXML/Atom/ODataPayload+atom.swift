@@ -28,9 +28,9 @@ package struct AtomOptions: Sendable {
   /// The type of the entity, of the rows, or of the value, if the caller knows it.
   package var expectedType: EdmTypeReference?
   /// The longest document, in bytes. 1 GiB by default, as the reader does not keep rows.
-  package var documentBytes = 1 << 30
+  package var documentByteLimit = 1 << 30
   /// The longest tag, in bytes.
-  package var tokenBytes = 8 << 20
+  package var tokenByteLimit = 8 << 20
   /// The largest depth of nested elements: enough for some thirty levels of inline entities, and low enough for the
   /// smallest stacks.
   package var depth = 128
@@ -63,7 +63,7 @@ final class AtomReader {
         parser = present
       } else {
         let limits = XMLLimits(
-          documentBytes: options.documentBytes, tokenBytes: options.tokenBytes, depth: options.depth)
+          documentByteLimit: options.documentByteLimit, tokenByteLimit: options.tokenByteLimit, depth: options.depth)
         parser = try XMLPushParser(handler: reading, limits: limits)
         self.parser = parser
       }

@@ -36,7 +36,7 @@ package final class CSDLReader {
         parser = present
       } else {
         let bounds = XMLLimits(
-          documentBytes: limits.documentBytes, tokenBytes: limits.tokenBytes, depth: limits.depth)
+          documentByteLimit: limits.documentByteLimit, tokenByteLimit: limits.tokenByteLimit, depth: limits.depthLimit)
         parser = try XMLPushParser(handler: reading, limits: bounds)
         self.parser = parser
       }

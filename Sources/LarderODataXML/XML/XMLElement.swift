@@ -75,9 +75,9 @@ struct XMLFailure: Error, Sendable {
 /// Limits on a document.
 struct XMLLimits: Sendable {
   /// The bytes of the whole document.
-  var documentBytes: Int
+  var documentByteLimit: Int
   /// The bytes of one tag, comment or processing instruction.
-  var tokenBytes: Int
+  var tokenByteLimit: Int
   /// The depth of nested elements.
   var depth: Int
 }

@@ -60,9 +60,9 @@ import CLarderXML2
   /// Parses the next bytes of the document.
   func push(_ bytes: [UInt8]) throws {
     if let failure { throw failure }
-    guard bytes.count <= limits.documentBytes - length else {
-      let message = "the document is longer than \(limits.documentBytes) bytes"
-      throw fail(.tooLong(limit: limits.documentBytes), message)
+    guard bytes.count <= limits.documentByteLimit - length else {
+      let message = "the document is longer than \(limits.documentByteLimit) bytes"
+      throw fail(.tooLong(limit: limits.documentByteLimit), message)
     }
     length += bytes.count
     guard let buffered = head else { return try parse(bytes[...]) }
@@ -124,9 +124,9 @@ import CLarderXML2
       return
     }
     pending += piece.count
-    if pending > limits.tokenBytes {
-      let message = "a tag, comment or declaration is longer than \(limits.tokenBytes) bytes"
-      throw fail(.tokenTooLong(limit: limits.tokenBytes), message)
+    if pending > limits.tokenByteLimit {
+      let message = "a tag, comment or declaration is longer than \(limits.tokenByteLimit) bytes"
+      throw fail(.tokenTooLong(limit: limits.tokenByteLimit), message)
     }
     guard pending >= XMLPushParser.slice else { return }
     pendingEquals += piece.reduce(0) { $1 == 0x3D ? $0 + 1 : $0 }

@@ -38,7 +38,7 @@ extension ObjectTable {
   private func isOverLimit() throws(StorageError) -> Bool {
     guard let disk = limits.disk else { return false }
     let usage = try usage()
-    return usage.objects > Int64(disk.count ?? .max) || usage.bytes > Int64(disk.bytes ?? .max)
+    return usage.objects > Int64(disk.countLimit ?? .max) || usage.bytes > Int64(disk.byteLimit ?? .max)
   }
 
   /// Deletes the next value in the order of eviction. Returns false if there is none but `kept`.

@@ -146,7 +146,7 @@ final class ObjectTable {
   private func recordEntry(_ key: ObjectKey, _ entry: MemoryEntry?) {
     guard !changesEverything else { return }
     changedEntries.updateValue(entry, forKey: key)
-    if changedEntries.count > max(1000, limits.memory.count / 4) { recordEverythingChanged() }
+    if changedEntries.count > max(1000, limits.memory.countLimit / 4) { recordEverythingChanged() }
   }
 
   private func recordEverythingChanged() {

@@ -321,7 +321,7 @@ final class ObjectWriter: Sendable {
   /// Keeps a failure until the turn has ended: a hook is never called in a turn.
   private func note(_ name: ObjectDiagnostic, _ operation: ObjectStoreError.Operation, _ error: any Error) {
     let error = ObjectStoreError(operation, below: error)
-    switch error.reason {
+    switch error.category {
     case .closed, .suspended: return
     default: unreported.withLock { $0.append(.store(name, path: database.path, error)) }
     }

@@ -44,7 +44,7 @@ extension ObjectMetadata {
       key: key, created: Timestamp.date(try row.int64(first + 2)), updated: Timestamp.date(try row.int64(first + 3)),
       expires: try row.int64OrNil(first + 4).map(Timestamp.date),
       timesRequested: isOver ? .max : times,
-      bytes: Int(clamping: try row.int64(first + 5)),
+      byteCount: Int(clamping: try row.int64(first + 5)),
       labels: LabelSet(stored: row.isNull(first + 6) ? nil : try row.bytes(first + 6)).texts,
       coding: ObjectCoding(rawValue: Int(clamping: try row.int64(first + 7))) ?? .bytes)
   }

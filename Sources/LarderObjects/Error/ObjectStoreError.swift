@@ -21,17 +21,17 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case close
   }
 
-  /// The cause of the failure.
-  public enum Reason: Sendable {
-    /// A key must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this key has `bytes` bytes.
-    case invalidKey(bytes: Int)
+  /// The cause of the failure, with its details.
+  public enum Category: Sendable {
+    /// A key must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this key has `byteCount` bytes.
+    case invalidKey(byteCount: Int)
     /// A label must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this label does not. The text is truncated
     /// to 64 characters.
     case invalidLabel(String)
     /// The value has more labels than ``ObjectStore/labelLimit``.
     case tooManyLabels(Int)
-    /// The encoded value has `bytes` bytes; `limit` are allowed.
-    case tooLarge(bytes: Int, limit: Int)
+    /// The encoded value has `byteCount` bytes; `limit` are allowed.
+    case tooLarge(byteCount: Int, limit: Int)
     /// The value under the key does not fit the requested type; `stored` says how it was stored, or what it contains.
     case typeMismatch(requested: String, stored: String)
     /// The decoder could not decode the bytes under the key as the requested type.
@@ -59,13 +59,13 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   public let operation: Operation
   /// The key concerned; nil if the operation concerns several keys.
   public let key: String?
-  /// The cause of the failure.
-  public let reason: Reason
+  /// The cause of the failure, with its details.
+  public let category: Category
 
-  init(_ operation: Operation, key: String? = nil, _ reason: Reason) {
+  init(_ operation: Operation, key: String? = nil, _ category: Category) {
     self.operation = operation
     self.key = key
-    self.reason = reason
+    self.category = category
   }
 
   init(_ operation: Operation, key: String? = nil, _ error: StorageError) {
@@ -81,24 +81,24 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   public static let gone = ObjectStoreError(.stream, .gone)
 
   /// Whether a fetch reports with it that its value is gone. An error of another stream names that stream's key.
-  var isGoneFromServer: Bool { if case .gone = reason { key == nil } else { false } }
+  var isGoneFromServer: Bool { if case .gone = category { key == nil } else { false } }
 
   /// This error with a key, if it has none.
   func naming(_ key: String?, _ operation: Operation) -> ObjectStoreError {
-    ObjectStoreError(operation, key: self.key ?? key, reason)
+    ObjectStoreError(operation, key: self.key ?? key, category)
   }
 
   /// What happened, to which key, and how to fix it.
   public var description: String {
     let location = key.map { " \"\($0)\"" } ?? ""
-    return "\(operation.rawValue)\(location): \(reason.text)"
+    return "\(operation.rawValue)\(location): \(category.text)"
   }
 }
 
 extension ObjectStoreError: LarderError {
-  /// The stable number, from 1 in the order of the reasons.
+  /// The stable number, from 1 in the order of the categories.
   public var errorIdentity: ErrorIdentity {
-    switch reason {
+    switch category {
     case .invalidKey: ErrorIdentity(1, "invalidKey", .invalidInput)
     case .invalidLabel: ErrorIdentity(2, "invalidLabel", .invalidInput)
     case .tooManyLabels: ErrorIdentity(3, "tooManyLabels", .limit)
@@ -118,7 +118,7 @@ extension ObjectStoreError: LarderError {
 
   /// Whether another process holds the file's lock, or the server could not be reached for now.
   public var isTransient: Bool {
-    switch reason {
+    switch category {
     case .storage(let error): error.isTransient
     case .absent(let error): (error as? any LarderError)?.isTransient ?? false
     default: false
@@ -129,16 +129,16 @@ extension ObjectStoreError: LarderError {
   public var explanation: ErrorExplanation {
     let location = key.map { ", key \"\($0)\"" } ?? ""
     return ErrorExplanation(
-      "\(ErrorExplanation.clause(reason.text.message)) (\(operation.rawValue)\(location))", cure: reason.text.cure)
+      "\(ErrorExplanation.clause(category.text.message)) (\(operation.rawValue)\(location))", cure: category.text.cure)
   }
 }
 
-extension ObjectStoreError.Reason {
+extension ObjectStoreError.Category {
   fileprivate var text: ErrorExplanation {
     switch self {
-    case .invalidKey(let bytes):
+    case .invalidKey(let byteCount):
       ErrorExplanation(
-        "The key has \(bytes) bytes of UTF-8; 1 to \(ObjectStore.keyByteLimit) are allowed.",
+        "The key has \(byteCount) bytes of UTF-8; 1 to \(ObjectStore.keyByteLimit) are allowed.",
         cure: "Choose another key.")
     case .invalidLabel(let label):
       ErrorExplanation(
@@ -147,9 +147,10 @@ extension ObjectStoreError.Reason {
     case .tooManyLabels(let count):
       ErrorExplanation(
         "The value has \(count) labels; \(ObjectStore.labelLimit) are allowed.", cure: "Use fewer labels.")
-    case .tooLarge(let bytes, let limit):
+    case .tooLarge(let byteCount, let limit):
       ErrorExplanation(
-        "The value has \(bytes) bytes; \(limit) are allowed.", cure: "Store the value in parts, or raise the limit.")
+        "The value has \(byteCount) bytes; \(limit) are allowed.", cure: "Store the value in parts, or raise the limit."
+      )
     case .typeMismatch(let requested, let stored):
       ErrorExplanation(
         "The value cannot be read as \(requested): \(stored)",

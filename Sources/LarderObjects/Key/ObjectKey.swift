@@ -12,7 +12,7 @@ struct ObjectKey: Hashable, Sendable, Comparable {
   init(_ text: String, for operation: ObjectStoreError.Operation) throws(ObjectStoreError) {
     let count = text.utf8.count
     guard count > 0, count <= ObjectKey.byteLimit else {
-      throw ObjectStoreError(operation, key: count == 0 ? "" : String(text.prefix(64)), .invalidKey(bytes: count))
+      throw ObjectStoreError(operation, key: count == 0 ? "" : String(text.prefix(64)), .invalidKey(byteCount: count))
     }
     self.init(stored: text)
   }

@@ -179,7 +179,9 @@ struct MemoryTier: Sendable {
 
   private mutating func put(_ key: ObjectKey, _ entry: MemoryEntry) {
     if let old = entries.set(entry, cost: entry.cost, for: key) { drop(old) }
-    while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() { drop(old) }
+    while entries.count > limit.countLimit || entries.total > limit.byteLimit, let old = entries.removeOldest() {
+      drop(old)
+    }
   }
 
   private mutating func drop(_ old: MemoryEntry) {
@@ -365,5 +367,5 @@ struct MemoryTier: Sendable {
 
 extension ObjectStoreOptions.MemoryLimit {
   /// Whether the limit admits a value of this cost.
-  func fits(_ cost: Int) -> Bool { count > 0 && cost <= bytes / 4 }
+  func fits(_ cost: Int) -> Bool { countLimit > 0 && cost <= byteLimit / 4 }
 }

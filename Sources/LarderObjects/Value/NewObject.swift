@@ -22,9 +22,9 @@ struct NewObject: Sendable {
     self.labels = try LabelSet(labels, key: self.key, for: operation)
     self.expires = expires.map(Timestamp.of)
     encoded = try EncodedObject(value, key: key, for: operation)
-    let limit = min(limits.valueByteLimit, limits.disk?.bytes ?? .max)
+    let limit = min(limits.valueByteLimit, limits.disk?.byteLimit ?? .max)
     guard encoded.bytes.count <= limit else {
-      throw ObjectStoreError(operation, key: key, .tooLarge(bytes: encoded.bytes.count, limit: limit))
+      throw ObjectStoreError(operation, key: key, .tooLarge(byteCount: encoded.bytes.count, limit: limit))
     }
     self.value = Decoded(value)
   }

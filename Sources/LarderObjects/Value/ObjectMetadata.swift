@@ -18,7 +18,7 @@ public struct ObjectMetadata: Sendable, Hashable {
   /// and those of other processes whose counts they have written.
   public let timesRequested: Int
   /// The encoded value's length in bytes.
-  public let bytes: Int
+  public let byteCount: Int
   /// The labels, in the order of their UTF-8 bytes.
   public let labels: [String]
   /// How the value is encoded in the file.

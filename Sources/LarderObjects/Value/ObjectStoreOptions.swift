@@ -5,20 +5,20 @@ public struct ObjectStoreOptions: Sendable, Hashable {
   /// How much the memory tier holds: the most recently used values.
   public struct MemoryLimit: Sendable, Hashable {
     /// The maximum number of values.
-    public var count: Int
+    public var countLimit: Int
     /// The maximum number of bytes. The cost of a value is the length of its encoding plus that of its key.
-    public var bytes: Int
+    public var byteLimit: Int
 
     /// - Parameters:
-    ///   - count: the maximum number of values; 0 holds none.
-    ///   - bytes: the maximum number of bytes; a value that costs more than a quarter of it is not held.
-    public init(count: Int = 10_000, bytes: Int = 32 << 20) {
-      self.count = max(0, count)
-      self.bytes = max(0, bytes)
+    ///   - countLimit: the maximum number of values; 0 holds none.
+    ///   - byteLimit: the maximum number of bytes; a value that costs more than a quarter of it is not held.
+    public init(countLimit: Int = 10_000, byteLimit: Int = 32 << 20) {
+      self.countLimit = max(0, countLimit)
+      self.byteLimit = max(0, byteLimit)
     }
 
     /// Holds nothing: every read is from the file.
-    public static let none = MemoryLimit(count: 0, bytes: 0)
+    public static let none = MemoryLimit(countLimit: 0, byteLimit: 0)
   }
 
   /// How much the file may hold, and which values are evicted beyond that.
@@ -32,17 +32,17 @@ public struct ObjectStoreOptions: Sendable, Hashable {
     }
 
     /// The maximum number of values; nil for no limit.
-    public var count: Int?
+    public var countLimit: Int?
     /// The maximum number of bytes of encoded values; nil for no limit. A single value that is larger throws
     /// `tooLarge`.
-    public var bytes: Int?
+    public var byteLimit: Int?
     /// The order of eviction.
     public var eviction: Eviction
 
     /// Creates a limit from its parts. A limit below 1 is treated as 1.
-    public init(count: Int? = nil, bytes: Int? = nil, eviction: Eviction = .leastRecentlyUsed) {
-      self.count = count.map { max(1, $0) }
-      self.bytes = bytes.map { max(1, $0) }
+    public init(countLimit: Int? = nil, byteLimit: Int? = nil, eviction: Eviction = .leastRecentlyUsed) {
+      self.countLimit = countLimit.map { max(1, $0) }
+      self.byteLimit = byteLimit.map { max(1, $0) }
       self.eviction = eviction
     }
   }

@@ -58,7 +58,7 @@ public struct OfflineODataParameters: Sendable {
   public var parallelQueries: Int
   /// How long the staged rows of an interrupted download can be resumed. If they are older, the download starts again,
   /// because the pages of one read would be from times too far apart. The default is one day.
-  public var maximumStagingAge: Duration
+  public var stagingAgeLimit: Duration
   /// The maximum number of rows in a result, which then has a next link; nil returns all rows.
   public var resultPageSize: Int?
   /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update, and a
@@ -78,7 +78,7 @@ public struct OfflineODataParameters: Sendable {
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .reject,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
-    parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), resultPageSize: Int? = nil,
+    parallelQueries: Int = 3, stagingAgeLimit: Duration = .seconds(86_400), resultPageSize: Int? = nil,
     combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
@@ -96,7 +96,7 @@ public struct OfflineODataParameters: Sendable {
     self.conversation = conversation
     self.indexes = indexes
     self.parallelQueries = parallelQueries
-    self.maximumStagingAge = maximumStagingAge
+    self.stagingAgeLimit = stagingAgeLimit
     self.resultPageSize = resultPageSize
     self.combinesChanges = combinesChanges
     self.onDiagnostic = onDiagnostic
@@ -157,7 +157,7 @@ public struct OfflineODataParameters: Sendable {
       throw refuse("resultPageSize is \(resultPageSize); it must be 1 or more")
     }
     if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout); it must be greater than 0") }
-    if maximumStagingAge < .zero { throw refuse("maximumStagingAge is \(maximumStagingAge); it must not be negative") }
+    if stagingAgeLimit < .zero { throw refuse("stagingAgeLimit is \(stagingAgeLimit); it must not be negative") }
     guard (1...4).contains(parallelQueries) else {
       throw refuse("parallelQueries is \(parallelQueries); it must be 1 to 4")
     }

@@ -57,14 +57,14 @@ public struct OfflineODataDownloadProgress: Sendable, Hashable {
   /// The rows of this query downloaded so far, including those of an earlier, interrupted download. Each row is counted
   /// once.
   public var rows: Int64
-  /// The bytes of this query downloaded so far.
-  public var bytes: Int64
+  /// The number of bytes of this query downloaded so far.
+  public var byteCount: Int64
   /// The total number of rows of the query, if the service counts them.
   public var totalRows: Int64?
 
   init(
     _ step: Step, query: String? = nil, finishedQueries: Int = 0, totalQueries: Int = 0, rows: Int64 = 0,
-    bytes: Int64 = 0,
+    byteCount: Int64 = 0,
     totalRows: Int64? = nil
   ) {
     self.step = step
@@ -72,7 +72,7 @@ public struct OfflineODataDownloadProgress: Sendable, Hashable {
     self.finishedQueries = finishedQueries
     self.totalQueries = totalQueries
     self.rows = rows
-    self.bytes = bytes
+    self.byteCount = byteCount
     self.totalRows = totalRows
   }
 }
@@ -85,8 +85,8 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   public var strategy: OfflineODataDownloadStrategy?
   /// The rows downloaded for this query in this download. Each row is counted once.
   public var rows: Int64 = 0
-  /// The bytes downloaded.
-  public var bytes: Int64 = 0
+  /// The number of bytes downloaded.
+  public var byteCount: Int64 = 0
   /// The pages downloaded.
   public var pages = 0
   /// Remarks in sentences, for example that a delta link has expired or that the service does not page.
@@ -104,5 +104,5 @@ public struct OfflineODataDownloadReport: Sendable, Hashable {
   /// The total number of rows downloaded.
   public var rows: Int64 { queries.reduce(0) { $0 + $1.rows } }
   /// The total number of bytes downloaded.
-  public var bytes: Int64 { queries.reduce(0) { $0 + $1.bytes } }
+  public var byteCount: Int64 { queries.reduce(0) { $0 + $1.byteCount } }
 }

@@ -231,8 +231,8 @@ struct DownloadRun: Sendable {
   private static let nothingStaged = OfflineODataError(.internalFailure, "no rows are staged")
 
   private func count(_ bytes: Int64, _ run: inout Run) {
-    run.outcome.bytes += bytes
-    run.progress.bytes += bytes
+    run.outcome.byteCount += bytes
+    run.progress.byteCount += bytes
     reportProgress(run.progress)
   }
 
@@ -246,7 +246,7 @@ struct DownloadRun: Sendable {
       protocolVersion: protocolVersion(response))
     return ArrivingPage(body: response.body, form: form, position: position) { [reportProgress] bytes, rows in
       var updatedProgress = progress
-      updatedProgress.bytes += bytes
+      updatedProgress.byteCount += bytes
       // Until the page is complete, it is unknown which of its rows were there before.
       if countsRows {
         updatedProgress.rows = min(
@@ -339,11 +339,11 @@ struct DownloadRun: Sendable {
     let reportProgress = reportProgress
     let bytes = try await StreamDownload(store: store, isWhole: isWhole).run(bound, query: query.id) { bytes in
       var updatedProgress = before
-      updatedProgress.bytes += bytes
+      updatedProgress.byteCount += bytes
       reportProgress(updatedProgress)
     }
-    run.outcome.bytes += bytes
-    run.progress.bytes += bytes
+    run.outcome.byteCount += bytes
+    run.progress.byteCount += bytes
   }
 
   private func compareCounts() async throws -> DownloadMachine.Input {

@@ -56,7 +56,7 @@ extension OpenStore {
   var now: Double { Double(conversation.options.environment.unixSeconds) }
 
   /// The oldest start of a staged download that may still be resumed, in seconds since 1970.
-  var oldestStaging: Double { now - Double(settings.maximumStagingAge.components.seconds) }
+  var oldestStaging: Double { now - Double(settings.stagingAgeLimit.components.seconds) }
 
   // MARK: Sweeping
 

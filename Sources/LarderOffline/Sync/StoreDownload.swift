@@ -209,7 +209,7 @@ struct StoreDownload: Sendable {
     var record = EventLog.Record(type: "Query")
     record.query = outcome.name
     record.strategy = outcome.strategy?.rawValue
-    (record.rows, record.bytes, record.pages) = (outcome.rows, outcome.bytes, outcome.pages)
+    (record.rows, record.bytes, record.pages) = (outcome.rows, outcome.byteCount, outcome.pages)
     record.milliseconds = time.milliseconds
     let sentences = outcome.notes + (outcome.error.map { [$0.errorMessage] } ?? [])
     record.details = sentences.isEmpty ? nil : sentences.joined(separator: " ")

@@ -46,17 +46,17 @@ public final class HTTPServer: Sendable {
     /// The number of threads that serve connections, 1 to 64; nil for one for each processor, up to 4.
     public var threads: Int?
     /// The maximum number of connections; more wait to be accepted.
-    public var maximumConnections = 4096
+    public var connectionLimit = 4096
     /// The maximum number of connections from one address; more are closed. Nil for no limit.
-    public var maximumConnectionsPerClient: Int?
+    public var connectionLimitPerClient: Int?
     /// The maximum size in bytes of a request's head, including its target, and of a response's; 4 KiB to 1 MiB. A
     /// connection uses three times as much memory. A larger request is rejected with 431, and so is one with more than
     /// one field for each 128 bytes of this size (256). A larger response is replaced by 502.
-    public var maximumHead = 32 << 10
+    public var headByteLimit = 32 << 10
     /// The maximum size of a request's target in bytes.
-    public var maximumTarget = 16 << 10
+    public var targetByteLimit = 16 << 10
     /// The maximum size of a request's content in bytes.
-    public var maximumContent = Int.max
+    public var contentByteLimit = Int.max
     /// The maximum time to receive a request's head.
     public var headTimeout = Duration.seconds(20)
     /// How long a connection may be idle between requests, and how long a client may neither send nor receive a byte.
@@ -115,11 +115,11 @@ extension HTTPServer.Options {
     }
     try check((0...65_535).contains(port), "port must be 0 to 65535")
     try check(threads.map { (1...64).contains($0) } ?? true, "threads must be 1 to 64")
-    try check(maximumConnections > 0, "maximumConnections must be 1 or more")
-    try check(maximumConnectionsPerClient.map { $0 > 0 } ?? true, "maximumConnectionsPerClient must be 1 or more")
-    try check((4 << 10...1 << 20).contains(maximumHead), "maximumHead must be 4 KiB to 1 MiB")
-    try check(maximumTarget > 0, "maximumTarget must be 1 or more")
-    try check(maximumContent >= 0, "maximumContent must be 0 or more")
+    try check(connectionLimit > 0, "connectionLimit must be 1 or more")
+    try check(connectionLimitPerClient.map { $0 > 0 } ?? true, "connectionLimitPerClient must be 1 or more")
+    try check((4 << 10...1 << 20).contains(headByteLimit), "headByteLimit must be 4 KiB to 1 MiB")
+    try check(targetByteLimit > 0, "targetByteLimit must be 1 or more")
+    try check(contentByteLimit >= 0, "contentByteLimit must be 0 or more")
     try check(headTimeout > .zero && idleTimeout > .zero, "time-outs must be positive")
   }
 }

@@ -19,7 +19,7 @@ public struct HTTPServerRequest: Sendable {
   ///
   /// Content is received as fast as it is read: a server that does not read makes the client wait. Content that is not
   /// read when the responder returns is received and dropped. The stream throws `HTTPTransportError.connectionLost` if
-  /// the client left, and `HTTPTransportError.bodyTooLarge` past ``HTTPServer/Options/maximumContent``.
+  /// the client left, and `HTTPTransportError.bodyTooLarge` past ``HTTPServer/Options/contentByteLimit``.
   public let content: HTTPBodyStream?
   /// Sends an interim response (RFC 9110 §15.2), such as 103, before the response. Callable from any thread, does not
   /// wait. Nothing is sent to a client of HTTP/1.0, to a client that expects 100 (Continue), or after the response.

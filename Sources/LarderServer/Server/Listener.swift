@@ -162,7 +162,7 @@ final class Listener: Sendable {
 
   private func acceptAll(_ engine: ServerEngine, _ socket: ListeningSocket) {
     let options = engine.options
-    while engine.connections.count < options.maximumConnections {
+    while engine.connections.count < options.connectionLimit {
       var address = SocketAddress()
       let descriptor = unsafe address.withMutablePointer { address, length in
         unsafe larder_accept(socket.descriptor, address, length)
@@ -173,7 +173,7 @@ final class Listener: Sendable {
         if errno == EINTR || errno == ECONNABORTED { continue }
         return
       }
-      if let limit = options.maximumConnectionsPerClient, engine.connections.count(of: address.text) >= limit {
+      if let limit = options.connectionLimitPerClient, engine.connections.count(of: address.text) >= limit {
         close(descriptor)
       } else {
         engine.add(descriptor, address)
@@ -186,7 +186,7 @@ final class Listener: Sendable {
   private func keepLimit(_ engine: ServerEngine, _ socket: ListeningSocket, _ isListening: Bool) -> Bool {
     guard isFull.load(ordering: .relaxed) else { return isListening }
     if isListening { return listen(socket, false) }
-    guard engine.connections.count < engine.options.maximumConnections else { return false }
+    guard engine.connections.count < engine.options.connectionLimit else { return false }
     isFull.store(false, ordering: .relaxed)
     return listen(socket, true)
   }

@@ -77,7 +77,7 @@ struct HeadReader {
   private static let typicalFieldCount = 16
 
   /// Reads the request line's parts as libmicrohttpd passes them; `target` is a copy of the text as it was sent.
-  init(method: UnsafePointer<CChar>, target: String, version: UnsafePointer<CChar>, maximumTarget: Int) {
+  init(method: UnsafePointer<CChar>, target: String, version: UnsafePointer<CChar>, targetByteLimit: Int) {
     let methodLength = unsafe HeadReader.length(method)
     unsafe self.method = HeadReader.method(method, methodLength)
     fields = []
@@ -89,7 +89,7 @@ struct HeadReader {
     let isTight = start + UInt(methodLength + 1 + target.utf8.count + 1) == UInt(bitPattern: version)
     if !isTight {
       rejection = .malformed("the request line contains NUL, or white space other than two single spaces")
-    } else if target.utf8.count > maximumTarget {
+    } else if target.utf8.count > targetByteLimit {
       rejection = .targetTooLong
     } else if target.isEmpty || !target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
       rejection = .malformed("the target contains characters that are not allowed in a URI")
@@ -153,9 +153,9 @@ struct HeadReader {
   /// Returns the head, after all fields were read.
   ///
   /// - Parameter size: the size of the whole head in bytes.
-  consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRejection> {
+  consuming func head(size: Int, headByteLimit: Int, contentByteLimit: Int) -> Result<RequestHead, HeadRejection> {
     if let rejection { return .failure(rejection) }
-    if size > maximumHead || fields.count > maximumHead / 128 { return .failure(.headTooLarge) }
+    if size > headByteLimit || fields.count > headByteLimit / 128 { return .failure(.headTooLarge) }
     // The empty line's two zeros end the head.
     guard start + UInt(size) == expectedAddress + 2 else {
       return .failure(.malformed("a field line is folded, contains NUL, or does not end with CR LF"))
@@ -170,7 +170,7 @@ struct HeadReader {
     if isChunked {
       framing = .chunked
     } else if let length, length > 0 {
-      if length > maximumContent { return .failure(.contentTooLarge) }
+      if length > contentByteLimit { return .failure(.contentTooLarge) }
       framing = .length(length)
     }
     // libmicrohttpd would send 100 (Continue), and then read the next request as content.

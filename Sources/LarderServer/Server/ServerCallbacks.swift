@@ -103,13 +103,14 @@ private func readHead(
 ) -> Result<RequestHead, HeadRejection> {
   let options = exchange.engine.options
   var reader = unsafe HeadReader(
-    method: method, target: exchange.target, version: version, maximumTarget: options.maximumTarget)
+    method: method, target: exchange.target, version: version, targetByteLimit: options.targetByteLimit)
   // The reader stays in place during the iteration over the fields.
   unsafe withUnsafeMutablePointer(to: &reader) { reader in
     _ = unsafe larder_mhd_each_field(connection, serverReadsField, reader)
   }
   return unsafe reader.head(
-    size: larder_mhd_head_size(connection), maximumHead: options.maximumHead, maximumContent: options.maximumContent)
+    size: larder_mhd_head_size(connection), headByteLimit: options.headByteLimit,
+    contentByteLimit: options.contentByteLimit)
 }
 
 /// Called when libmicrohttpd writes to its log, in particular before it rejects a request on its own.

@@ -154,7 +154,7 @@ final class ServerEngine: Sendable {
     unsafe log.initialize(to: larder_mhd_log(notices: serverNotices, context: context))
     // libmicrohttpd reads into one half: a head, and the bytes after it. The other half holds its records of the
     // fields, 64 bytes each, and the head of the response.
-    let memory = 3 * options.maximumHead
+    let memory = 3 * options.headByteLimit
     let seconds = UInt32(min(idleSeconds, Int64(Int32.max / 1000)))
     guard let pointer = unsafe larder_mhd_start(callbacks, context, log, memory, seconds) else {
       unsafe log.deallocate()

@@ -66,7 +66,7 @@ extension ServerExchange {
 
   /// Handles a piece of content. If `isConsumed` is false, libmicrohttpd must pass the piece again.
   func handleContent(_ bytes: UnsafeRawBufferPointer) -> (step: Step, isConsumed: Bool) {
-    let limit = engine.options.maximumContent
+    let limit = engine.options.contentByteLimit
     let result = state.withLock {
       state -> (step: Step, isConsumed: Bool, reader: IncomingContent.Reader?, chunk: [UInt8]) in
       if state.isAborted { return (.close, false, nil, []) }

@@ -33,7 +33,7 @@ extension ServerExchange {
       addRejectionFields(to: &response)
     }
     // libmicrohttpd would close the connection without a response.
-    if ServerExchange.headSize(response.fields) > engine.options.maximumHead - ServerExchange.reservedHeadSize {
+    if ServerExchange.headSize(response.fields) > engine.options.headByteLimit - ServerExchange.reservedHeadSize {
       response.replace(status: 502, "The head of the response is larger than this server forwards.\n")
       addRejectionFields(to: &response)
     }

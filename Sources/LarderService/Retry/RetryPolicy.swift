@@ -3,27 +3,27 @@ public import LarderHTTP
 /// How often and how long a request is repeated after a failure that may be temporary.
 public struct RetryPolicy: Sendable, Hashable {
   /// The number of sends, including the first; 1 never repeats.
-  public var maximumAttempts: Int
+  public var attemptLimit: Int
   /// The longest wait before the second send. It doubles for each further one.
   public var baseDelay: Duration
   /// The longest wait, whatever the number of sends. A `Retry-After` may require a longer one.
-  public var maximumDelay: Duration
+  public var delayLimit: Duration
   /// The time after the first send within which every send must begin.
-  public var maximumTotalTime: Duration
+  public var totalTimeLimit: Duration
 
   /// The default policy: 4 sends, waits up to 0.25 s, 0.5 s and 1 s, within 60 s.
   public init(
-    maximumAttempts: Int = 4, baseDelay: Duration = .milliseconds(250), maximumDelay: Duration = .seconds(20),
-    maximumTotalTime: Duration = .seconds(60)
+    attemptLimit: Int = 4, baseDelay: Duration = .milliseconds(250), delayLimit: Duration = .seconds(20),
+    totalTimeLimit: Duration = .seconds(60)
   ) {
-    self.maximumAttempts = maximumAttempts
+    self.attemptLimit = attemptLimit
     self.baseDelay = baseDelay
-    self.maximumDelay = maximumDelay
-    self.maximumTotalTime = maximumTotalTime
+    self.delayLimit = delayLimit
+    self.totalTimeLimit = totalTimeLimit
   }
 
   /// The policy that sends once.
-  public static let never = RetryPolicy(maximumAttempts: 1)
+  public static let never = RetryPolicy(attemptLimit: 1)
 
   /// Which failed requests may be repeated.
   public enum Repeatability: Sendable, Hashable {
@@ -93,12 +93,12 @@ struct RetryStateMachine {
   /// - `unixTime`: seconds since 1970, for a `Retry-After` date.
   /// - `random`: uniformly distributed bits for the jitter.
   mutating func after(_ outcome: Outcome, now: Duration, unixTime: Int64, random: UInt64) -> Action {
-    guard attempts < policy.maximumAttempts, canRepeat(outcome) else { return .deliver }
+    guard attempts < policy.attemptLimit, canRepeat(outcome) else { return .deliver }
     var delay = jitter(random)
     if case .status(_, let field?) = outcome, let requiredDelay = RetryAfter.delay(field, unixTime: unixTime) {
       delay = max(delay, requiredDelay)
     }
-    guard now - start + delay <= policy.maximumTotalTime else { return .deliver }
+    guard now - start + delay <= policy.totalTimeLimit else { return .deliver }
     attempts += 1
     return .wait(delay)
   }
@@ -116,7 +116,7 @@ struct RetryStateMachine {
   /// Full jitter: a wait between zero and the limit of this attempt, so that many clients do not return at once.
   private func jitter(_ random: UInt64) -> Duration {
     let doublings = min(attempts - 1, 30)
-    let limit = min(policy.baseDelay * (1 << doublings), policy.maximumDelay)
+    let limit = min(policy.baseDelay * (1 << doublings), policy.delayLimit)
     return limit * (Double(random >> 11) / Double(1 << 53))
   }
 }

@@ -50,7 +50,7 @@ struct ContentErrorTests {
     let long = String(repeating: "x", count: ContentError.contentByteLimit + 5)
     let rig = ManagerRig { _, _ in .init(404, ["X-Reason": "gone"], long) }
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: rig.query()) }
-    #expect(error?.status == 404)
+    #expect(error?.httpStatus == 404)
     #expect(error?.fields["X-Reason"] == "gone")
     #expect(error?.content.count == ContentError.contentByteLimit)
     #expect(error?.isServerError == true)

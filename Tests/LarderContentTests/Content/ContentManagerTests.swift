@@ -125,7 +125,7 @@ struct ContentManagerTests {
     var query = rig.query()
     query.followsRedirects = false
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
-    #expect(error?.status == 301)
+    #expect(error?.httpStatus == 301)
   }
 
   @Test("content that the parser refuses is not kept, though a redirect to another origin took the credentials away")

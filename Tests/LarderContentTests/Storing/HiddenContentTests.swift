@@ -138,7 +138,7 @@ struct HiddenContentTests {
     #expect(before.hiddenBy == nil && !before.isGone)
     await #expect(throws: ContentError.self) { try await manager.content(of: query) }
     let after = try await manager.content(of: with(query, .cacheOnly))
-    #expect(after.value == "one" && after.status == 200)
+    #expect(after.value == "one" && after.httpStatus == 200)
     #expect(after.hiddenBy == status && after.isGone == isGone)
   }
 

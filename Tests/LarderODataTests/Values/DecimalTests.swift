@@ -133,9 +133,9 @@ struct DecimalTests {
     let huge = try #require(ODataDecimal("1e999999999"))
     #expect(huge > ODataDecimal(Int64.max))
     #expect(huge.sortKey.count < 10)
-    #expect(ODataDecimal(String(repeating: "9", count: ODataDecimal.maximumDigits + 1)) == nil)
+    #expect(ODataDecimal(String(repeating: "9", count: ODataDecimal.digitLimit + 1)) == nil)
     #expect(
-      ODataDecimal(String(repeating: "9", count: ODataDecimal.maximumDigits))?.digitCount == ODataDecimal.maximumDigits)
+      ODataDecimal(String(repeating: "9", count: ODataDecimal.digitLimit))?.digitCount == ODataDecimal.digitLimit)
     #expect(MemoryLayout<ODataDecimal>.size <= 16)
     #expect(MemoryLayout<ODataValue>.stride <= 24)
   }

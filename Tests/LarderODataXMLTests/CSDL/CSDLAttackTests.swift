@@ -61,10 +61,10 @@ struct CSDLAttackTests {
   func longAttribute() throws {
     let text = String(repeating: "x", count: 1 << 20)
     #expect(try CSDLText.annotation("String='\(text)'/>")?.value?.string?.utf8.count == 1 << 20)
-    let limits = MetadataLimits(tokenBytes: 1 << 19)
+    let limits = MetadataLimits(tokenByteLimit: 1 << 19)
     let document = CSDLText.v4("<EntityType Name='\(text)'/>")
     #expect(Self.failure(Array(document.utf8), limits: limits)?.reason == .tooLarge)
-    #expect(Self.failure(Array(document.utf8), limits: MetadataLimits(documentBytes: 1 << 19))?.reason == .tooLarge)
+    #expect(Self.failure(Array(document.utf8), limits: MetadataLimits(documentByteLimit: 1 << 19))?.reason == .tooLarge)
   }
 
   @Test("A tag of 200,000 attributes is rejected quickly")

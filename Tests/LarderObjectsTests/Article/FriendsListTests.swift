@@ -63,7 +63,7 @@ struct FriendsListTests {
       let (server, screen) = (Server(), Screen())
       let list = FriendsList(store: store, server: server)
       let nothing = await reason { try await list.load(on: screen) }
-      guard case .absent = nothing?.reason else {
+      guard case .absent = nothing?.category else {
         Issue.record("\(String(describing: nothing))")
         return
       }
@@ -79,7 +79,7 @@ struct FriendsListTests {
       #expect(screen.take() == ["here: Bob Eve", "note: true"])
       server.fail(ObjectStoreError.gone)
       let gone = await reason { try await list.load(on: screen) }
-      guard case .gone = gone?.reason else {
+      guard case .gone = gone?.category else {
         Issue.record("\(String(describing: gone))")
         return
       }

@@ -111,7 +111,7 @@ struct ObjectCrashTests {
     }
     let all = try await store.metadata().items
     #expect(try await store.count == all.count)
-    #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.bytes })
+    #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.byteCount })
     return found
   }
 

@@ -36,7 +36,7 @@ struct ObjectSharingTests {
   @Test("A value that one store has just put is not evicted first by another store")
   func eviction() async throws {
     let rig = try ObjectRig()
-    let options = ObjectStoreOptions(disk: .init(count: 3))
+    let options = ObjectStoreOptions(disk: .init(countLimit: 3))
     let (first, second) = (try await rig.open(options), try await rig.open(options))
     for number in 0..<20 { try await second.put(number, forKey: "\(number % 3)") }
     try await first.put(1, forKey: "first's")

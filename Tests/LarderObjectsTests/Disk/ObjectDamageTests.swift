@@ -31,7 +31,7 @@ struct ObjectDamageTests {
           try? objects.put(3, forKey: "c")
         }
       }
-      guard case .storage(let cause)? = error?.reason else { throw NoNetwork() }
+      guard case .storage(let cause)? = error?.category else { throw NoNetwork() }
       #expect(cause.category == .constraint)
       #expect(try await store.keys() == ["before"])
       #expect(try await store.count == 1)
@@ -68,7 +68,7 @@ struct ObjectDamageTests {
       try await store.put(2, forKey: "b", labels: ["x"])
     }
     try await damage(rig, "UPDATE object SET key = CAST(x'61FF' AS TEXT), expires = 1 WHERE key = 'a'")
-    try await rig.with(ObjectStoreOptions(disk: .init(count: 1))) { (store) async throws in
+    try await rig.with(ObjectStoreOptions(disk: .init(countLimit: 1))) { (store) async throws in
       try await store.put(3, forKey: "c", labels: ["x"])
       #expect(try await store.keys() == ["c"])
       #expect(try await store.keys(.label("x")) == ["c"])
@@ -166,7 +166,7 @@ struct ObjectDamageTests {
     try FileManager.default.removeItem(atPath: rig.path + "-changes")
     try FileManager.default.createDirectory(atPath: rig.path + "-changes", withIntermediateDirectories: false)
     let error = await reason { _ = try await rig.open() }
-    guard case .storage(let cause)? = error?.reason else { throw NoNetwork() }
+    guard case .storage(let cause)? = error?.category else { throw NoNetwork() }
     #expect(cause.category == .cannotOpen)
   }
 }

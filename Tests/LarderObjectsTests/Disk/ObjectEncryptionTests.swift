@@ -20,7 +20,7 @@ struct ObjectEncryptionTests {
       try await ObjectStore(path: path, encryptionKey: key).close()
       return nil
     } catch {
-      guard case .storage(let below) = error.reason else { throw error }
+      guard case .storage(let below) = error.category else { throw error }
       return below.category
     }
   }
@@ -65,7 +65,7 @@ struct ObjectEncryptionTests {
     let error = await #expect(throws: ObjectStoreError.self) {
       try await ObjectStore.changeEncryptionKey(path: path, from: nil, to: key)
     }
-    guard case .storage(let below)? = error?.reason else {
+    guard case .storage(let below)? = error?.category else {
       Issue.record("\(error.debugDescription)")
       return
     }

@@ -70,7 +70,7 @@ struct ObjectExpiryTests {
   func leastRecentlyUsed() async throws {
     let rig = try ObjectRig()
     for memory in [ObjectStoreOptions.MemoryLimit(), .none] {
-      try await rig.with(ObjectStoreOptions(memory: memory, disk: .init(count: 3))) { (store) async throws in
+      try await rig.with(ObjectStoreOptions(memory: memory, disk: .init(countLimit: 3))) { (store) async throws in
         try await store.removeAll()
         for key in ["a", "b", "c"] { try await store.put(1, forKey: key) }
         _ = try await store.value(Int.self, forKey: "a")
@@ -87,7 +87,7 @@ struct ObjectExpiryTests {
   @Test("A count limit with eviction of the least requested value")
   func leastRequested() async throws {
     let rig = try ObjectRig()
-    let options = ObjectStoreOptions(disk: .init(count: 3, eviction: .leastRequested))
+    let options = ObjectStoreOptions(disk: .init(countLimit: 3, eviction: .leastRequested))
     try await rig.with(options) { (store) async throws in
       for (key, times) in [("a", 3), ("b", 1), ("c", 2)] {
         try await store.put(1, forKey: key)
@@ -106,7 +106,7 @@ struct ObjectExpiryTests {
   @Test("A byte limit: a larger value is rejected, and expired values are deleted first")
   func bytes() async throws {
     let rig = try ObjectRig()
-    try await rig.with(ObjectStoreOptions(disk: .init(bytes: 100))) { (store) async throws in
+    try await rig.with(ObjectStoreOptions(disk: .init(byteLimit: 100))) { (store) async throws in
       func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
       try await store.put(bytes(40), forKey: "a")
       try await store.put(bytes(40), forKey: "b")
@@ -114,7 +114,7 @@ struct ObjectExpiryTests {
       #expect(try await store.keys() == ["b", "c"])
       #expect(try await store.usedBytes == 70)
       let error = try #require(await reason { try await store.put(bytes(101), forKey: "d") })
-      guard case .tooLarge(101, 100) = error.reason else { throw error }
+      guard case .tooLarge(101, 100) = error.category else { throw error }
       #expect(try await store.keys() == ["b", "c"])
       try await store.put(bytes(30), forKey: "e", expires: rig.clock.now.addingTimeInterval(1))
       rig.clock.advance(1)
@@ -134,14 +134,14 @@ struct ObjectExpiryTests {
       }
       for number in 500..<510 { _ = try await store.value(Int.self, forKey: "\(number)") }
     }
-    try await rig.with(ObjectStoreOptions(disk: .init(count: 10))) { (store) async throws in
+    try await rig.with(ObjectStoreOptions(disk: .init(countLimit: 10))) { (store) async throws in
       #expect(try await store.keys() == (500..<510).map { "\($0)" })
     }
   }
 
   @Test("Evictions are reported, and labels are deleted with their values")
   func told() async throws {
-    try await ObjectRig().with(ObjectStoreOptions(disk: .init(count: 1))) { (store) async throws in
+    try await ObjectRig().with(ObjectStoreOptions(disk: .init(countLimit: 1))) { (store) async throws in
       try await store.put(1, forKey: "a", labels: ["x"])
       var changes = try store.changes(label: "x").makeAsyncIterator()
       try await store.put(1, forKey: "b")

@@ -30,7 +30,7 @@ struct ObjectLocationTests {
     let error = await #expect(throws: ObjectStoreError.self) {
       _ = try await ObjectStore(environment: environment(["HOME": "relative"]))
     }
-    guard case .storage(let reason)? = error?.reason else {
+    guard case .storage(let reason)? = error?.category else {
       Issue.record("\(String(describing: error))")
       return
     }

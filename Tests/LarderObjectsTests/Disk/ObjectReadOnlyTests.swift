@@ -34,7 +34,7 @@ struct ObjectReadOnlyTests {
     let before = try Data(contentsOf: URL(filePath: path))
     for _ in 0..<2 {
       let error = await reason { _ = try await open(path) }
-      guard case .storage(let cause)? = error?.reason else {
+      guard case .storage(let cause)? = error?.category else {
         Issue.record("\(String(describing: error))")
         return
       }
@@ -57,7 +57,7 @@ struct ObjectReadOnlyTests {
     }
     try #require(folder.seal())
     let error = await reason { _ = try await open(folder.file("objects")) }
-    guard case .storage(let cause)? = error?.reason else {
+    guard case .storage(let cause)? = error?.category else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -13,7 +13,7 @@ struct ObjectSuspensionTests {
       try await body()
       return "none"
     } catch let error as ObjectStoreError {
-      return switch error.reason {
+      return switch error.category {
       case .suspended: "suspended"
       case .closed: "closed"
       case .storage(let error): "\(error.category)"

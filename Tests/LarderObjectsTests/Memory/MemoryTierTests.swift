@@ -5,7 +5,7 @@ import Testing
 @Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(5)))
 struct MemoryTierTests {
   private func tier(count: Int = 10, bytes: Int = 1000) -> MemoryTier {
-    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, lastRequest: 0)
+    MemoryTier(limit: .init(countLimit: count, byteLimit: bytes), number: 0, lastRequest: 0)
   }
 
   private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }

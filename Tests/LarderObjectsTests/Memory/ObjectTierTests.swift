@@ -50,7 +50,7 @@ struct ObjectTierTests {
   @Test("A store cannot be opened in memory, and the attempt leaves no file")
   func notInMemory() async throws {
     let error = await #expect(throws: ObjectStoreError.self) { _ = try await ObjectStore(path: ":memory:") }
-    guard case .storage(let below)? = error?.reason else {
+    guard case .storage(let below)? = error?.category else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -76,7 +76,7 @@ struct ObjectTierTests {
   @Test("A value whose deinitializer reads the store can be replaced, deleted and evicted")
   func curiousValues() async throws {
     let rig = try ObjectRig()
-    let store = try await rig.open(ObjectStoreOptions(memory: .init(count: 4, bytes: 1 << 20)))
+    let store = try await rig.open(ObjectStoreOptions(memory: .init(countLimit: 4, byteLimit: 1 << 20)))
     Curious.store.withLock { $0 = store }
     for number in 0..<8 { try await store.put(Curious(number), forKey: "\(number)") }
     for number in 4..<8 { try await store.put(Curious(number + 10), forKey: "\(number)") }
@@ -133,7 +133,7 @@ struct ObjectTierTests {
   func manyCounts() async throws {
     let rig = try ObjectRig()
     let count = MemoryTier.countLimit + 100
-    try await rig.with(ObjectStoreOptions(memory: .init(count: 100))) { (store) async throws in
+    try await rig.with(ObjectStoreOptions(memory: .init(countLimit: 100))) { (store) async throws in
       try await store.transaction { objects in
         for number in 0..<count { try objects.put(number, forKey: "\(number)") }
       }
@@ -176,11 +176,11 @@ struct ObjectTierTests {
     let rig = try ObjectRig()
     try rig.folder.write(Array("not a database, and not of such a size".utf8), to: "objects")
     let foreign = try #require(await reason { _ = try await rig.open() })
-    guard case .storage(let error) = foreign.reason, error.category == .foreignFile else { throw foreign }
+    guard case .storage(let error) = foreign.category, error.category == .foreignFile else { throw foreign }
     let junk = [UInt8](repeating: 0x5A, count: 4096)
     try rig.folder.write(junk, to: "objects")
     let damaged = try #require(await reason { _ = try await rig.open() })
-    guard case .storage(let error) = damaged.reason, error.category == .corrupt else { throw damaged }
+    guard case .storage(let error) = damaged.category, error.category == .corrupt else { throw damaged }
     #expect(try [UInt8](Data(contentsOf: URL(filePath: rig.path))) == junk)
   }
 
@@ -201,7 +201,7 @@ struct ObjectTierTests {
         { _ = try await store.storedBytes(forKey: "a") },
       ] as [() async throws -> Void] {
         let error = try #require(await reason(attempt))
-        guard case .damaged = error.reason else { throw error }
+        guard case .damaged = error.category else { throw error }
         #expect(error.key == "a")
       }
       #expect(try await store.value([UInt8].self, forKey: "b")?.count == 500)
@@ -216,7 +216,7 @@ struct ObjectTierTests {
     let rig = try ObjectRig()
     try FileManager.default.createDirectory(atPath: rig.path + "-changes", withIntermediateDirectories: false)
     let error = try #require(await reason { _ = try await rig.open() })
-    guard case .storage(let cause) = error.reason, cause.category == .cannotOpen else { throw error }
+    guard case .storage(let cause) = error.category, cause.category == .cannotOpen else { throw error }
     try FileManager.default.removeItem(atPath: rig.path + "-changes")
     try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
   }

@@ -71,7 +71,7 @@ struct ModelRun {
   mutating func reopen(_ random: inout PrintedSeed) async throws {
     try await store.close()
     noteWritten()
-    let memory: [ObjectStoreOptions.MemoryLimit] = [.init(), .none, .init(count: 5), .init(bytes: 200)]
+    let memory: [ObjectStoreOptions.MemoryLimit] = [.init(), .none, .init(countLimit: 5), .init(byteLimit: 200)]
     store = try await rig.open(
       ObjectStoreOptions(
         memory: memory[Int.random(in: 0..<4, using: &random)], warmUpCount: Int.random(in: 0..<10, using: &random)))
@@ -209,7 +209,7 @@ struct ModelRun {
     #expect(try await store.usedBytes == live.values.reduce(0) { $0 + $1.value.count }, place)
     for metadata in all {
       let entry = try #require(live[Array(metadata.key.utf8)])
-      #expect(metadata.bytes == entry.value.count && Set(metadata.labels) == entry.labels, place)
+      #expect(metadata.byteCount == entry.value.count && Set(metadata.labels) == entry.labels, place)
       #expect(metadata.created == entry.created && metadata.updated == entry.updated, place)
       #expect(metadata.timesRequested == entry.requests, "\(place): \(metadata.key)")
     }

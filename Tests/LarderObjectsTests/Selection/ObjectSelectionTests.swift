@@ -115,7 +115,7 @@ struct ObjectSelectionTests {
       for (selection, cursor) in pairs {
         let error = try #require(
           await reason { _ = try await store.page(String.self, selection, limit: 1, after: cursor) })
-        guard case .invalidCursor = error.reason else { throw error }
+        guard case .invalidCursor = error.category else { throw error }
       }
       for text in ["", "x", "AAA", "AAA=", "____", "AAD_", String(repeating: "A", count: 5000)] {
         #expect(ObjectCursor(text) == nil || text == "AAA")

@@ -62,7 +62,7 @@ struct ObjectStreamTests {
         }
       }
     } catch {
-      switch error.reason {
+      switch error.category {
       case .gone: steps.append("gone \(error.key ?? "")")
       case .absent(let cause): steps.append("absent \(error.key ?? "") \(cause)")
       case .typeMismatch: steps.append("mismatch \(error.key ?? "")")

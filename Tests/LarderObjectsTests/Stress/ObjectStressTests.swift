@@ -8,8 +8,8 @@ struct ObjectStressTests {
   @Test(
     "Concurrent calls of all functions on two stores with one file end, and the file is consistent",
     arguments: [
-      ObjectStoreOptions(), ObjectStoreOptions(memory: .init(count: 8)), ObjectStoreOptions(memory: .none),
-      ObjectStoreOptions(disk: .init(count: 20)),
+      ObjectStoreOptions(), ObjectStoreOptions(memory: .init(countLimit: 8)), ObjectStoreOptions(memory: .none),
+      ObjectStoreOptions(disk: .init(countLimit: 20)),
     ])
   func everything(options: ObjectStoreOptions) async throws {
     let rig = try ObjectRig()
@@ -38,7 +38,7 @@ struct ObjectStressTests {
     for store in stores {
       let all = try await store.metadata().items
       #expect(try await store.count == all.count)
-      #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.bytes })
+      #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.byteCount })
       for metadata in all {
         #expect(try await store.value(Int.self, forKey: metadata.key) != nil)
         for label in metadata.labels { #expect(try await store.keys(.label(label)).contains(metadata.key)) }
@@ -94,7 +94,7 @@ struct ObjectStressTests {
     }
     var iterator = stream.makeAsyncIterator()
     do { for _ in 0..<steps { _ = try await iterator.next() } } catch {
-      guard case .gone = error.reason else { throw error }
+      guard case .gone = error.category else { throw error }
     }
   }
 }

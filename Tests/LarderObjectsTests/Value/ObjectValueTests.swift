@@ -67,14 +67,14 @@ struct ObjectValueTests {
       ] as [(String, () async throws -> Void)] {
         let error = try #require(await reason(read))
         #expect(error.key == key)
-        guard case .typeMismatch = error.reason else {
+        guard case .typeMismatch = error.category else {
           Issue.record("\(error)")
           continue
         }
         #expect(error.description.contains("\"\(key)\""))
       }
       let missing = try #require(await reason { _ = try await store.value(Needy.self, forKey: "friend") })
-      guard case .undecodable = missing.reason else { throw missing }
+      guard case .undecodable = missing.category else { throw missing }
       #expect(missing.key == "friend")
       #expect(try await store.value(Friend.self, forKey: "friend")?.name == "Ada")
       #expect(try await store.value(Int64.self, forKey: "number") == 7)
@@ -90,7 +90,7 @@ struct ObjectValueTests {
     try await ObjectRig().with { (store) async throws in
       try await store.put(1.5, forKey: "number")
       let error = try #require(await reason { try await store.put(Double.nan, forKey: "number") })
-      guard case .unencodable = error.reason else { throw error }
+      guard case .unencodable = error.category else { throw error }
       #expect(error.key == "number")
       #expect(try await store.value(Double.self, forKey: "number") == 1.5)
     }
@@ -124,14 +124,14 @@ struct ObjectValueTests {
         { try await store.removeAll(label: key) },
       ] as [() async throws -> Void] {
         let error = try #require(await reason(attempt))
-        guard case .invalidKey(key.utf8.count) = error.reason else { throw error }
+        guard case .invalidKey(key.utf8.count) = error.category else { throw error }
       }
       let label = try #require(await reason { try await store.put(1, forKey: "a", labels: ["b", key]) })
-      guard case .invalidLabel = label.reason else { throw label }
+      guard case .invalidLabel = label.category else { throw label }
       #expect(label.key == "a")
       let many = (0...ObjectStore.labelLimit).map { "label \($0)" }
       let tooMany = try #require(await reason { try await store.put(1, forKey: "a", labels: many) })
-      guard case .tooManyLabels(257) = tooMany.reason else { throw tooMany }
+      guard case .tooManyLabels(257) = tooMany.category else { throw tooMany }
       #expect(try await store.count == 0)
     }
   }
@@ -142,7 +142,7 @@ struct ObjectValueTests {
       try await store.put([UInt8](repeating: 1, count: 10), forKey: "a")
       let error = try #require(
         await reason { try await store.put([UInt8](repeating: 2, count: 11), forKey: "a") })
-      guard case .tooLarge(11, 10) = error.reason else { throw error }
+      guard case .tooLarge(11, 10) = error.category else { throw error }
       #expect(try await store.value([UInt8].self, forKey: "a") == [UInt8](repeating: 1, count: 10))
     }
   }
@@ -161,7 +161,7 @@ struct ObjectValueTests {
       #expect(metadata.updated == start.addingTimeInterval(10))
       #expect(metadata.expires == start.addingTimeInterval(100))
       #expect(metadata.timesRequested == 5)
-      #expect(metadata.bytes == 2)
+      #expect(metadata.byteCount == 2)
       #expect(metadata.labels == ["z"])
       #expect(metadata.coding == .bytes)
       #expect(try await store.values([UInt8].self, label: "x").isEmpty)
@@ -219,7 +219,7 @@ struct ObjectValueTests {
       { try await store.transaction { try $0.put(1, forKey: "b") } }, { _ = try await store.metadata(forKey: "a") },
     ] as [() async throws -> Void] {
       let error = try #require(await reason(attempt))
-      guard case .closed = error.reason else { throw error }
+      guard case .closed = error.category else { throw error }
     }
   }
 }

@@ -356,7 +356,7 @@ struct DownloadLifeTests {
     #expect(steps == [.metadata, .changes, .reading, .committing, .done])
     #expect(last?.rows == 25)
     #expect(last?.totalRows == 25)
-    #expect(last?.bytes ?? 0 > 500)
+    #expect(last?.byteCount ?? 0 > 500)
     try await store.close()
   }
 

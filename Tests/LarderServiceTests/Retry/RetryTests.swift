@@ -8,14 +8,14 @@ struct RetryTests {
   typealias Machine = RetryStateMachine
 
   static func machine(_ repeatability: RetryPolicy.Repeatability = .always, attempts: Int = 4) -> Machine {
-    Machine(policy: RetryPolicy(maximumAttempts: attempts), repeatability: repeatability, start: .zero)
+    Machine(policy: RetryPolicy(attemptLimit: attempts), repeatability: repeatability, start: .zero)
   }
 
   @Test("waits double up to the limit, and full jitter shortens them by any part")
   func backOff() {
     var machine = Machine(
       policy: RetryPolicy(
-        maximumAttempts: 7, baseDelay: .seconds(1), maximumDelay: .seconds(5), maximumTotalTime: .seconds(1000)),
+        attemptLimit: 7, baseDelay: .seconds(1), delayLimit: .seconds(5), totalTimeLimit: .seconds(1000)),
       repeatability: .always, start: .zero)
     var waits: [Machine.Action] = []
     for random in [UInt64.max, .max, .max, .max, 0, 1 << 63, .max] {
