@@ -34,7 +34,7 @@ do {
   try await online.close()
   try await offline.open()
   try await offline.close()
-} catch OnlineStoreError.storage(let error) where error.category == .wrongKey {
+} catch let error as ODataServiceError where (error.cause as? StorageError)?.category == .wrongKey {
   print("the cache has another key: clearCache() creates a new one")
 } catch let error as OfflineODataError where error.name == .wrongEncryptionKey {
   print("the store has another key: enter the passphrase again, or delete the store with clear()")

@@ -57,7 +57,7 @@ func openStore(_ root: URL, folder: String, login: some Login, key: StorageKey) 
     options: options)
   do {
     try await store.open()
-  } catch OnlineStoreError.storage(let error) where error.category == .wrongKey {
+  } catch let error as ODataServiceError where (error.cause as? StorageError)?.category == .wrongKey {
     // The cache contains nothing that the server does not have.
     try await store.clearCache()
     try await store.open()

@@ -3,7 +3,6 @@ internal import LarderHTTP
 internal import LarderOData
 internal import LarderObjects
 internal import LarderOffline
-internal import LarderOnline
 internal import LarderService
 internal import LarderStorage
 
@@ -22,8 +21,6 @@ extension CommandFailure {
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)
     case let error as OfflineODataError: self = OfflineFailure.failure(error)
-    case OnlineStoreError.storage(let error): self.init(.storage, error)
-    case let error as OnlineStoreError: self.init(.storage, error.description)
     case let error as StorageError: self.init(.storage, error)
     case let error as AuthenticationFailure: self.init(.network, error.description)
     case let error as MetadataError: self.init(.storage, error.description)

@@ -116,13 +116,13 @@ public final class OnlineODataStore: ODataStore {
   public var options: OnlineStoreOptions { state.withLock { $0.options.shown } }
 
   /// Sets other options for a closed store. Options that were read from ``options`` use the store's present key. Throws
-  /// ``OnlineStoreError/alreadyOpen`` for a store that is open, opening or closing.
+  /// `ODataServiceError` (`alreadyOpen`) for a store that is open, opening or closing.
   public func initialize(_ options: OnlineStoreOptions) throws {
     let conversation = try ODataConversation(
       root: serviceRoot, transport: transport, authentication: authentication, options: options.conversation)
     _ = try state.withLock { state in
       guard case .closed = state.phase, state.suspension == nil, !state.cacheIsBusy else {
-        throw OnlineStoreError.alreadyOpen
+        throw ODataServiceError(.alreadyOpen, operation: "initialize")
       }
       if !options.useCache { state.isPassive = false }
       var newOptions = options
@@ -150,10 +150,12 @@ public final class OnlineODataStore: ODataStore {
 
   /// Switches between active and passive mode at any time, even before opening. Running requests keep their mode.
   ///
-  /// Throws ``OnlineStoreError/cacheNotEnabled`` if the store has no cache.
+  /// Throws `ODataServiceError` (`cacheNotEnabled`) if the store has no cache.
   public func setPassive(_ passive: Bool) throws {
     try state.withLock { state in
-      if passive, !state.options.useCache { throw OnlineStoreError.cacheNotEnabled }
+      if passive, !state.options.useCache {
+        throw ODataServiceError(.cacheNotEnabled, operation: "setPassive")
+      }
       state.isPassive = passive
     }
   }

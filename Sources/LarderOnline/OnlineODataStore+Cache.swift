@@ -19,8 +19,8 @@ extension OnlineODataStore {
   private func performClosingOfCache() async throws {
     let cache = try state.withLock { state throws -> TechnicalCache? in
       guard state.suspension == nil else { throw ODataServiceError(.suspended, operation: "closeCache") }
-      guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
-      guard !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
+      guard state.options.useCache else { throw ODataServiceError(.cacheNotEnabled, operation: "closeCache") }
+      guard !state.cacheIsBusy else { throw ODataServiceError(.cacheNotClosed, operation: "closeCache") }
       guard state.cache != nil else { return nil }
       defer { state.cache = nil }
       state.cacheIsBusy = true
@@ -28,15 +28,16 @@ extension OnlineODataStore {
     }
     guard let cache else { return }
     defer { state.withLock { $0.cacheIsBusy = false } }
-    do throws(StorageError) { try await cache.close() } catch { throw OnlineStoreError.storage(error) }
+    do throws(StorageError) { try await cache.close() } catch {
+      throw ODataServiceError(error, operation: "closeCache")
+    }
   }
 
   /// Reopens the cache of an open store.
   ///
-  /// Throws ``OnlineStoreError/storage(_:)`` before the file is read, with the category `wrongKey` for a key that
-  /// differs from that of the options, `encrypted` for a missing key, and `notEncrypted` for a key if the options have
-  /// none. Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, and `ODataServiceError` (`notOpen`) for
-  /// a closed store.
+  /// Throws an `ODataServiceError`: before the file is read `storage` with a `StorageError` of the category `wrongKey`
+  /// for a key that differs from that of the options, `encrypted` for a missing key, and `notEncrypted` for a key if
+  /// the options have none; `cacheNotClosed` for a cache that is open, and `notOpen` for a closed store.
   ///
   /// - Parameter encryptionKey: the key of the options, ``OnlineStoreOptions/encryptionKey``: code that only has the
   ///   store cannot reopen a closed cache.
@@ -46,9 +47,11 @@ extension OnlineODataStore {
 
   private func performReopening(_ key: StorageKey?) async throws {
     let (options, opening) = try state.withLock { state throws -> (OnlineStoreOptions, UInt64) in
-      guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
+      guard state.options.useCache else { throw ODataServiceError(.cacheNotEnabled, operation: "reopenCache") }
       guard state.isOpen else { throw ODataServiceError(state.whyNotOpen, operation: "reopenCache") }
-      guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
+      guard state.cache == nil, !state.cacheIsBusy else {
+        throw ODataServiceError(.cacheNotClosed, operation: "reopenCache")
+      }
       state.cacheIsBusy = true
       return (state.options, state.opening)
     }
@@ -65,7 +68,7 @@ extension OnlineODataStore {
       }
       cache = try await openCacheFile(place, options)
     } catch {
-      throw OnlineStoreError.storage(error)
+      throw ODataServiceError(error, operation: "reopenCache")
     }
     let isTaken = state.withLock { state in
       let isSame = state.isOpen && state.opening == opening
@@ -82,29 +85,30 @@ extension OnlineODataStore {
   /// Removes everything from the cache by deleting its file. This works for an encrypted file whose key is lost, and
   /// for a plain one that is to be encrypted from now on. The cache, or the whole store, must be closed.
   ///
-  /// Throws ``OnlineStoreError/cacheNotClosed``, and ``OnlineStoreError/cacheInUse(path:)`` if another store has it
-  /// open.
+  /// Throws an `ODataServiceError`: `cacheNotClosed`, and `cacheInUse` if another store has the file open.
   public func clearCache() async throws { try await calls.run { [self] in try await performClearing() } }
 
   private func performClearing() async throws {
     let (options, hasClaim) = try state.withLock { state throws -> (OnlineStoreOptions, Bool) in
       guard state.suspension == nil else { throw ODataServiceError(.suspended, operation: "clearCache") }
-      guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
-      guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
+      guard state.options.useCache else { throw ODataServiceError(.cacheNotEnabled, operation: "clearCache") }
+      guard state.cache == nil, !state.cacheIsBusy else {
+        throw ODataServiceError(.cacheNotClosed, operation: "clearCache")
+      }
       switch state.phase {
       case .closed, .open: break
-      case .opening, .closing: throw OnlineStoreError.cacheNotClosed
+      case .opening, .closing: throw ODataServiceError(.cacheNotClosed, operation: "clearCache")
       }
       state.cacheIsBusy = true
       return (state.options, state.claim != nil)
     }
     defer { state.withLock { $0.cacheIsBusy = false } }
-    let place = try cachePlace(options)
+    let place = try cachePlace(options, "clearCache")
     do throws(StorageError) {
       try place.makeFolder()
       let claim = hasClaim ? nil : try CacheClaim(place)
       defer { claim?.release() }
       try CachePlace.removeDatabase(place.file)
-    } catch { throw OnlineStoreError(error, path: place.file) }
+    } catch { throw ODataServiceError(error, path: place.file, operation: "clearCache") }
   }
 }

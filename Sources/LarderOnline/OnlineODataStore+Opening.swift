@@ -9,8 +9,8 @@ extension OnlineODataStore {
   /// If the cache holds the metadata, nothing is sent, so a store opens while its server is unreachable. The metadata
   /// is compared with the service's during the first request. Has no effect on a store that is already open.
   ///
-  /// Throws `ODataServiceError` if the service cannot be reached, and ``OnlineStoreError`` for the cache: `storage`
-  /// with the category `wrongKey`, `encrypted` or `notEncrypted` if its key is not that of the options. Nothing is
+  /// Throws `ODataServiceError` if the service cannot be reached, and for the cache: `storage` with a `StorageError`
+  /// of the category `wrongKey`, `encrypted` or `notEncrypted` if its key is not that of the options. Nothing is
   /// changed then.
   public func open() async throws {
     do { try await open(resumes: false) } catch {
@@ -122,8 +122,8 @@ extension OnlineODataStore {
 
   private func openCache(
     _ options: OnlineStoreOptions, _ conversation: ODataConversation, opensFile: Bool
-  ) async throws(OnlineStoreError) -> (CacheClaim, TechnicalCache?) {
-    let place = try cachePlace(options)
+  ) async throws(ODataServiceError) -> (CacheClaim, TechnicalCache?) {
+    let place = try cachePlace(options, "open")
     do throws(StorageError) {
       try place.makeFolder()
       let claim = try CacheClaim(place)
@@ -134,12 +134,14 @@ extension OnlineODataStore {
         throw error
       }
     } catch {
-      throw OnlineStoreError(error, path: place.file)
+      throw ODataServiceError(error, path: place.file, operation: "open")
     }
   }
 
-  func cachePlace(_ options: OnlineStoreOptions) throws(OnlineStoreError) -> CachePlace {
-    do throws(StorageError) { return try options.place(root) } catch { throw OnlineStoreError.storage(error) }
+  func cachePlace(_ options: OnlineStoreOptions, _ operation: String) throws(ODataServiceError) -> CachePlace {
+    do throws(StorageError) { return try options.place(root) } catch {
+      throw ODataServiceError(error, operation: operation)
+    }
   }
 
   func openCacheFile(
@@ -156,7 +158,7 @@ extension OnlineODataStore {
   /// Closes the store, even if it is suspended. Running requests are cancelled, and the cache's file is closed. Has no
   /// effect on a closed store.
   ///
-  /// Throws ``OnlineStoreError/storage(_:)`` if the file could not be closed properly. The store is closed
+  /// Throws `ODataServiceError` (`storage`) if the file could not be closed properly. The store is closed
   /// nevertheless.
   public func close() async throws { try await end(suspends: false) }
 
@@ -203,6 +205,6 @@ extension OnlineODataStore {
         return exchange(&state.phase, with: .closed)
       }
     }
-    do throws(StorageError) { try await cache?.close() } catch { throw OnlineStoreError.storage(error) }
+    do throws(StorageError) { try await cache?.close() } catch { throw ODataServiceError(error, operation: "close") }
   }
 }

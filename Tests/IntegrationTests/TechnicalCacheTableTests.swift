@@ -68,7 +68,7 @@ struct TechnicalCacheTableTests {
       let folder = try TemporaryFolder()
       let store = try await store(folder, cache: cache)
       if row.cells[column] == .cannotHappen {
-        #expect(throws: OnlineStoreError.self, "\(row)") { try store.setPassive(true) }
+        #expect(throws: ODataServiceError.self, "\(row)") { try store.setPassive(true) }
         #expect(!store.isPassive)
         if store.isOpen { try await store.close() }
         continue
@@ -96,7 +96,8 @@ struct TechnicalCacheTableTests {
       do {
         try await store.open()
         return store
-      } catch OnlineStoreError.cacheInUse {
+      } catch let error as ODataServiceError {
+        guard case .cacheInUse = error.category else { throw error }
         await Task.yield()
       }
     }
@@ -227,7 +228,7 @@ struct TechnicalCacheCourseTests {
     let kept = try await second.execute(single: .read("Product?$top=5"))
     #expect(kept.payloadBytes == known.payloadBytes)
     let other = try OnlineODataStore(serviceRoot: root, transport: CurlTransport(), options: options)
-    await #expect(throws: OnlineStoreError.self) { try await other.open() }
+    await #expect(throws: ODataServiceError.self) { try await other.open() }
     try await second.close()
   }
 

@@ -188,9 +188,11 @@ enum ErrorSamples {
     let plain: [ODataServiceError.Category] = [
       .csrf(text), .invalidRequest(text), .malformedResponse(text), .notSupported(text), .cancelled, .notProcessed,
       .notOpen,
-      .passive, .notCached, .suspended,
+      .passive, .notCached, .suspended, .undecodableType(text), .alreadyOpen, .cacheInUse(path: "/a"), .cacheNotEnabled,
+      .cacheClosed, .cacheNotClosed, .metadataUnreadable(text),
     ]
     var categories = plain
+    for error in storages(text) { categories.append(.storage(error)) }
     for error in transports(text) { categories.append(.communication(error)) }
     for error in authentication(text) { categories.append(.authentication(error)) }
     for status in statuses { categories.append(.http(status: status, payload: nil)) }
@@ -201,7 +203,7 @@ enum ErrorSamples {
     Kind(1, each { [RecordingError("exchange 2: \($0)")] }),
     Kind(15, each(transports)),
     Kind(8, each(authentication)),
-    Kind(12, each(services), statuses: statuses),
+    Kind(20, each(services), statuses: statuses),
   ]
 
   private static func storages(_ text: String) -> [StorageError] {
@@ -255,13 +257,6 @@ enum ErrorSamples {
     ]
   }
 
-  private static func online(_ text: String) -> [OnlineStoreError] {
-    let plain: [OnlineStoreError] = [
-      .alreadyOpen, .cacheInUse(path: "/a"), .cacheNotEnabled, .cacheClosed, .cacheNotClosed, .metadataUnreadable(text),
-    ]
-    return plain + storages(text).map { OnlineStoreError.storage($0) }
-  }
-
   private static func offline(_ text: String) -> [OfflineODataError] {
     var below = codings
     for error in services(text) { below.append(error) }
@@ -282,7 +277,6 @@ enum ErrorSamples {
         CacheMetadata.DecodingError($0, at: 3)
       }),
     Kind(14, each(objects)),
-    Kind(7, each(online)),
     Kind(0, each(offline)),
   ]
 

@@ -51,7 +51,7 @@ struct CacheFileTests {
     ]
     for change in changes {
       let second = try rig.store(nil, change)
-      await #expect(throws: OnlineStoreError.self) { try await second.open() }
+      await #expect(throws: ODataServiceError.self) { try await second.open() }
     }
     let without = try await rig.openStore { $0.useCache = false }
     try await without.close()
@@ -67,7 +67,7 @@ struct CacheFileTests {
     let lock = try FileLock(place.lockFile)
     let store = try rig.store()
     await #expect { try await store.open() } throws: { error in
-      if case OnlineStoreError.cacheInUse = error { true } else { false }
+      if case .cacheInUse? = (error as? ODataServiceError)?.category { true } else { false }
     }
     lock.release()
     try await store.open()
@@ -119,7 +119,7 @@ struct CacheFileTests {
       $0.conversation.environment.folders = ApplicationFolders(application: "app", variables: [:])
     }
     for call in [{ try await store.open() }, { try await store.clearCache() }] as [() async throws -> Void] {
-      let error = await #expect(throws: OnlineStoreError.self) { try await call() }
+      let error = await #expect(throws: ODataServiceError.self) { try await call() }
       #expect(error?.explanation.cure == "Set HOME to the user's home folder, or give the store a path.")
     }
     #expect(!store.isOpen)
@@ -129,7 +129,7 @@ struct CacheFileTests {
   func initialize() async throws {
     let rig = try StoreRig()
     let store = try await rig.openStore()
-    #expect(throws: OnlineStoreError.self) { try store.initialize(rig.options()) }
+    #expect(throws: ODataServiceError.self) { try store.initialize(rig.options()) }
     try await store.open()
     try await store.close()
     try store.initialize(rig.options { $0.storeName = "renamed" })
@@ -211,8 +211,8 @@ struct CacheFileTests {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore()
     _ = try await store.read("P")
-    await #expect(throws: OnlineStoreError.self) { try await store.clearCache() }
-    await #expect(throws: OnlineStoreError.self) { try await store.reopenCache() }
+    await #expect(throws: ODataServiceError.self) { try await store.clearCache() }
+    await #expect(throws: ODataServiceError.self) { try await store.reopenCache() }
     try await store.closeCache()
     #expect(!store.isCacheOpen)
     try await store.reopenCache(encryptionKey: rig.key)
@@ -321,7 +321,7 @@ struct CacheFileTests {
     var bytes = try Data(contentsOf: URL(filePath: path))
     for index in 0..<100 { bytes[index] = 0xAA }
     try bytes.write(to: URL(filePath: path))
-    await #expect(throws: OnlineStoreError.self) { try await rig.store().open() }
+    await #expect(throws: ODataServiceError.self) { try await rig.store().open() }
     #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
     #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
     try? await theirs.close()
@@ -358,11 +358,10 @@ struct CacheFileTests {
     try bytes.write(to: URL(filePath: place.file))
     let store = try rig.store()
     await #expect { try await store.open() } throws: { error in
-      guard case OnlineStoreError.storage(let storage) = error else { return false }
-      return storage.category == .foreignFile
+      ((error as? ODataServiceError)?.cause as? StorageError)?.category == .foreignFile
     }
     #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
-    await #expect(throws: OnlineStoreError.self) { try await store.clearCache() }
+    await #expect(throws: ODataServiceError.self) { try await store.clearCache() }
     #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
   }
 
@@ -378,10 +377,10 @@ struct CacheFileTests {
     #expect(entry.payloadBytes == 7)
     #expect(entry.fields[.etag] == "\"1\"")
     #expect(text(try await file.responses(to: entry.url).first) == #"{"v":1}"#)
-    await #expect(throws: OnlineStoreError.self) { try await file.clear() }
+    await #expect(throws: ODataServiceError.self) { try await file.clear() }
     try await store.close()
     try await file.clear()
     #expect(try TechnicalCacheFile.files(in: rig.folder.path).isEmpty)
-    await #expect(throws: OnlineStoreError.self) { _ = try await file.entries() }
+    await #expect(throws: ODataServiceError.self) { _ = try await file.entries() }
   }
 }

@@ -119,7 +119,7 @@ struct CacheTableTests {
       if cache == .closed { try await store.closeCache() }
       if row.isPassive {
         guard outcome != .cannotHappen else {
-          #expect(throws: OnlineStoreError.self) { try store.setPassive(true) }
+          #expect(throws: ODataServiceError.self) { try store.setPassive(true) }
           try await store.close()
           continue
         }

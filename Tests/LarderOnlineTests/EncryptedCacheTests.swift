@@ -30,8 +30,8 @@ struct EncryptedCacheTests {
       try await body()
       return nil
     } catch {
-      guard case OnlineStoreError.storage(let error)? = error as? OnlineStoreError else { return nil }
-      return error.category
+      guard let error = error as? ODataServiceError, case .storage = error.category else { return nil }
+      return (error.cause as? StorageError)?.category
     }
   }
 
@@ -161,7 +161,7 @@ struct EncryptedCacheTests {
       try await database.write { (connection) throws(StorageError) in
         try connection.run("INSERT INTO theirs VALUES(1)")
       }
-      await #expect(throws: OnlineStoreError.self) {
+      await #expect(throws: ODataServiceError.self) {
         try await TechnicalCacheFile(path: path, key: givesKey ? right : nil).clear()
       }
       #expect(FileManager.default.fileExists(atPath: path))

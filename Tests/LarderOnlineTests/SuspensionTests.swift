@@ -59,7 +59,7 @@ struct OnlineSuspensionTests {
       { try await onOwnThread { _ = try store.executeBlocking(.read("Products")) } },
     ]
     for (number, call) in calls.enumerated() { #expect(await Self.failure(call) == "suspended", "call \(number)") }
-    #expect(throws: OnlineStoreError.self) { try store.initialize(rig.options()) }
+    #expect(throws: ODataServiceError.self) { try store.initialize(rig.options()) }
     #if os(Linux)
       #expect(try heldLocks(below: rig.folder.path) == [])
     #endif

@@ -46,7 +46,8 @@ struct CacheAccess: Sendable {
       do {
         try await store.open()
         return store
-      } catch OnlineStoreError.cacheInUse(let path) {
+      } catch let error as ODataServiceError {
+        guard case .cacheInUse(let path) = error.category else { throw error }
         guard ContinuousClock.now < deadline else {
           throw CommandFailure(
             .storage, "another process has used the cache \(path) for \(Int(busyTimeout.components.seconds)) seconds",

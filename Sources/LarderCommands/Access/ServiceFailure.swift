@@ -1,6 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
 internal import LarderService
+internal import LarderStorage
 
 /// Describes a service's rejection for the command line.
 enum ServiceFailure {
@@ -8,7 +9,10 @@ enum ServiceFailure {
   static let signIn = "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD."
 
   static func failure(_ error: ODataServiceError) -> CommandFailure {
-    CommandFailure(status(error), error.description, hint: hint(error))
+    if case .storage = error.category, let error = error.cause as? StorageError {
+      return CommandFailure(.storage, error)
+    }
+    return CommandFailure(status(error), error.description, hint: hint(error))
   }
 
   private static func status(_ error: ODataServiceError) -> CommandStatus {
@@ -19,6 +23,8 @@ enum ServiceFailure {
     case .invalidRequest, .passive, .notOpen, .suspended: .usage
     case .notSupported, .notCached, .notProcessed: .negative
     case .cancelled: .interrupted
+    case .alreadyOpen, .cacheNotEnabled, .cacheClosed, .cacheNotClosed, .cacheInUse, .metadataUnreadable, .storage:
+      .storage
     }
   }
 

@@ -42,6 +42,9 @@ extension OfflineODataError {
     case .suspended: self.init(.storeSuspended)
     case .passive: self.init(.neverPassive)
     case .notCached: self.init(.resourceNotFound)
+    // An online store's own: no conversation throws them.
+    case .alreadyOpen, .cacheNotEnabled, .cacheClosed, .cacheNotClosed, .cacheInUse, .metadataUnreadable, .storage:
+      self.init(.internalFailure, cause: error)
     }
   }
 

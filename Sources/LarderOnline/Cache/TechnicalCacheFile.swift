@@ -23,16 +23,18 @@ package struct TechnicalCacheFile: Sendable {
 
   /// The cache files in a folder, sorted by name, all with the same key; none if the folder does not exist.
   ///
-  /// Throws ``OnlineStoreError/storage(_:)`` for a folder that cannot be read.
+  /// Throws `storage` for a folder that cannot be read.
   package static func files(
     in folder: String, key: StorageKey? = nil
-  ) throws(OnlineStoreError) -> [TechnicalCacheFile] {
+  ) throws(ODataServiceError) -> [TechnicalCacheFile] {
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     do {
       return try FileManager.default.contentsOfDirectory(atPath: folder)
         .filter { $0.hasSuffix("." + CachePlace.fileExtension) }.sorted()
         .map { TechnicalCacheFile(path: folder + (folder.hasSuffix("/") ? "" : "/") + $0, key: key) }
-    } catch { throw .storage(FolderFailure.error(folder, "The folder cannot be read", error)) }
+    } catch {
+      throw ODataServiceError(FolderFailure.error(folder, "The folder cannot be read", error), operation: "files")
+    }
   }
 
   /// One stored response, without its content.
@@ -54,7 +56,7 @@ package struct TechnicalCacheFile: Sendable {
   }
 
   /// The root of the service that the file belongs to.
-  package func serviceRoot() async throws(OnlineStoreError) -> String? {
+  package func serviceRoot() async throws(ODataServiceError) -> String? {
     try await read { (connection) throws(StorageError) in
       try connection.first("SELECT value FROM property WHERE name = 'root'") { (row) throws(StorageError) in
         String(decoding: try row.bytes(0), as: UTF8.self)
@@ -63,7 +65,7 @@ package struct TechnicalCacheFile: Sendable {
   }
 
   /// All stored responses, sorted by URL.
-  package func entries() async throws(OnlineStoreError) -> [Entry] {
+  package func entries() async throws(ODataServiceError) -> [Entry] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
         "SELECT url, status, length(payload), stored, used, fields, delta_link FROM entry ORDER BY url, id"
@@ -79,7 +81,7 @@ package struct TechnicalCacheFile: Sendable {
 
   /// The stored responses for a URL, the most recently used first. There are several if clients or representations
   /// differ.
-  package func responses(to url: String) async throws(OnlineStoreError) -> [ODataSingleResponse] {
+  package func responses(to url: String) async throws(ODataServiceError) -> [ODataSingleResponse] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
         "SELECT status, fields, payload FROM entry WHERE url = ? ORDER BY used DESC", .text(url)
@@ -91,22 +93,22 @@ package struct TechnicalCacheFile: Sendable {
     }
   }
 
-  /// Deletes the file, which needs no key. Throws ``OnlineStoreError/cacheInUse(path:)`` while a store has it open.
+  /// Deletes the file, which needs no key. Throws `cacheInUse` while a store has it open.
   ///
-  /// A file that is not a cache stays, and ``OnlineStoreError/storage(_:)`` (`foreignFile`) is thrown. If the file
-  /// itself does not show whether it is a cache, for example because it is encrypted, its name decides: a cache's name
+  /// A file that is not a cache stays, and `storage` (`foreignFile`) is thrown. If the file itself
+  /// does not show whether it is a cache, for example because it is encrypted, its name decides: a cache's name
   /// ends with `.larder-cache`.
-  package func clear() async throws(OnlineStoreError) {
+  package func clear() async throws(ODataServiceError) {
     do throws(StorageError) {
       let lock = try FileLock(path + ".lock")
       defer { lock.release() }
       try CachePlace.removeDatabase(path)
-    } catch { throw OnlineStoreError(error, path: path) }
+    } catch { throw ODataServiceError(error, path: path, operation: "clear") }
   }
 
   private func read<Value: Sendable>(
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
-  ) async throws(OnlineStoreError) -> Value {
+  ) async throws(ODataServiceError) -> Value {
     do throws(StorageError) {
       switch try DatabaseFile(path).content() {
       case .database, .encrypted: break
@@ -123,7 +125,7 @@ package struct TechnicalCacheFile: Sendable {
         try? await database.close()
         throw error
       }
-    } catch { throw OnlineStoreError(error, path: path) }
+    } catch { throw ODataServiceError(error, path: path, operation: "read") }
   }
 
   private static func date(_ microseconds: Int64) -> Date {

@@ -100,6 +100,7 @@ struct RequestMachine: Sendable {
 
   private var isBatch: Bool { if case .batch = request { true } else { false } }
   private var usesCache: Bool { request.usesTechnicalCache && conditions.cache == .open }
+  private var cacheClosed: ODataServiceError { ODataServiceError(.cacheClosed, operation: request.operationName) }
 
   /// The actions that follow from `input`, in order. An input that does not fit the state leads to no action.
   mutating func take(_ input: Input) -> [Action] {
@@ -111,7 +112,7 @@ struct RequestMachine: Sendable {
     case (.new, .start): return [.report(.started)] + begin()
     case (.lookingUp, .entries(let entries)): return lookedUp(entries)
     case (.lookingUp, .cacheUnavailable):
-      return conditions.isPassive ? fail(OnlineStoreError.cacheClosed) : send(.plain)
+      return conditions.isPassive ? fail(cacheClosed) : send(.plain)
     case (.lookingUp, .cacheFailed(let error)): return lookUpFailed(error)
     case (.sending(let revalidation), .response(let response)): return receive(response, revalidation)
     case (.sending(let revalidation), .failed(let error)): return failed(error, revalidation)
@@ -133,7 +134,7 @@ struct RequestMachine: Sendable {
       return [.perform(.lookUp(keys))]
     }
     guard conditions.isPassive else { return send(.plain) }
-    if request.usesTechnicalCache, conditions.cache == .closed { return fail(OnlineStoreError.cacheClosed) }
+    if request.usesTechnicalCache, conditions.cache == .closed { return fail(cacheClosed) }
     return fail(ODataServiceError(.passive, operation: operation))
   }
 
@@ -151,7 +152,7 @@ struct RequestMachine: Sendable {
 
   /// While the store can use the server, a cache that cannot be read counts as a miss.
   private mutating func lookUpFailed(_ error: StorageError) -> [Action] {
-    if conditions.isPassive { return fail(OnlineStoreError.storage(error)) }
+    if conditions.isPassive { return fail(ODataServiceError(error, operation: request.operationName)) }
     cached = keys.map { _ in nil }
     let notice = Action.report(.diagnostic(.cacheReadFailed(urls: keys.compactMap { $0?.url }, error)))
     return [notice, .report(.cacheResponse(cacheResponse(cached)))] + send(.plain)

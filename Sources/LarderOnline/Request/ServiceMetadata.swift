@@ -17,7 +17,7 @@ enum ServiceMetadata {
     }
     let stored: StoredMetadata?
     do throws(StorageError) { stored = try await cache.metadata(scope: scope(conversation, cache)) } catch {
-      if isPassive { throw OnlineStoreError.storage(error) }
+      if isPassive { throw ODataServiceError(error, operation: "metadata") }
       report(.cacheReadFailed(urls: [], error))
       stored = nil
     }
@@ -26,7 +26,9 @@ enum ServiceMetadata {
         conversation.use(try EdmModel.read(stored.payload, limits: conversation.options.metadataLimits))
         return true
       } catch {
-        if isPassive { throw OnlineStoreError.metadataUnreadable(error.description) }
+        if isPassive {
+          throw ODataServiceError(.metadataUnreadable(error.description), operation: "metadata", cause: error)
+        }
         report(.metadataUnreadable(reason: error.description))
       }
     }

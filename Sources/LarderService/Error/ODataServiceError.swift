@@ -2,7 +2,7 @@ public import LarderCore
 public import LarderHTTP
 public import LarderOData
 
-/// Why a request to a service failed.
+/// Why a request to a service, or an operation of an online store, failed.
 public struct ODataServiceError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// The kind of failure.
   public enum Category: Sendable {
@@ -36,6 +36,20 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     case notCached
     /// The store is suspended, or was suspended while this call ran.
     case suspended
+    /// The store is open, and the operation needs a closed one.
+    case alreadyOpen
+    /// The store has no technical cache: its options do not enable it.
+    case cacheNotEnabled
+    /// The technical cache is closed.
+    case cacheClosed
+    /// The technical cache is open, and the operation needs a closed one.
+    case cacheNotClosed
+    /// Another store uses the technical cache of this service, in this process or another one.
+    case cacheInUse(path: String)
+    /// The technical cache contains metadata that cannot be read, and the store is passive.
+    case metadataUnreadable(String)
+    /// The file of the technical cache cannot be used. The error is a `StorageError`.
+    case storage(any LarderError)
   }
 
   /// The kind of failure.
@@ -88,6 +102,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     switch category {
     case .communication(let error): error.isTransient
     case .http(let status, _): RetryableStatus.contains(status)
+    case .storage(let error): error.isTransient
     default: false
     }
   }
@@ -141,6 +156,8 @@ extension ODataServiceError.Category {
     case .suspended: "The store is suspended. Call resume() when the application is active again."
     case .passive: "The store is in passive mode and sends no requests. Switch it to active mode."
     case .notCached: "The cache has no response to this request. Send the request once in active mode."
+    case .alreadyOpen, .cacheNotEnabled, .cacheClosed, .cacheNotClosed, .cacheInUse, .metadataUnreadable, .storage:
+      explanation.description
     }
   }
 
@@ -227,6 +244,13 @@ extension ODataServiceError: LarderError {
     case .notCached: ErrorIdentity(11, "notCached", .notFound)
     case .suspended: ErrorIdentity(12, "suspended", .state)
     case .undecodableType: ErrorIdentity(13, "undecodableType", .invalidData)
+    case .alreadyOpen: ErrorIdentity(14, "alreadyOpen", .state)
+    case .cacheInUse: ErrorIdentity(15, "cacheInUse", .state)
+    case .cacheNotEnabled: ErrorIdentity(16, "cacheNotEnabled", .state)
+    case .cacheClosed: ErrorIdentity(17, "cacheClosed", .state)
+    case .cacheNotClosed: ErrorIdentity(18, "cacheNotClosed", .state)
+    case .storage(let error): ErrorIdentity(19, "storage", error.errorCategory)
+    case .metadataUnreadable: ErrorIdentity(20, "metadataUnreadable", .invalidData)
     }
   }
 
@@ -269,6 +293,17 @@ extension ODataServiceError.Category {
       ErrorExplanation("The store is in passive mode and sends no requests.", cure: "Switch it to active mode.")
     case .notCached:
       ErrorExplanation("The cache has no response to this request.", cure: "Send the request once in active mode.")
+    case .alreadyOpen: ErrorExplanation("The store is open.", cure: "Close it first.")
+    case .cacheNotEnabled: ErrorExplanation("The store has no technical cache.", cure: "Enable it in the options.")
+    case .cacheClosed: ErrorExplanation("The technical cache is closed.", cure: "Reopen it first.")
+    case .cacheNotClosed: ErrorExplanation("The technical cache is open.", cure: "Close it first.")
+    case .cacheInUse(let path):
+      ErrorExplanation(
+        "Another store uses the cache of this service (\(path)).",
+        cure: "Close that store, or give this one another name.")
+    case .metadataUnreadable(let reason):
+      ErrorExplanation("The cached metadata cannot be read: \(reason)", cure: "Open the store in active mode.")
+    case .storage(let error): error.explanation
     }
   }
 

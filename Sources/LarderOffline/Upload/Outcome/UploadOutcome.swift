@@ -57,7 +57,9 @@ extension UploadOutcome {
     case .undecodableType: .unclear
     case .notProcessed: .notSent
     case .invalidRequest, .notSupported: .rejected
-    case .notOpen, .suspended, .passive, .notCached: .stop(mayHaveTakenEffect: false)
+    case .notOpen, .suspended, .passive, .notCached, .alreadyOpen, .cacheNotEnabled, .cacheClosed, .cacheNotClosed,
+      .cacheInUse, .metadataUnreadable, .storage:
+      .stop(mayHaveTakenEffect: false)
     }
   }
 }
