@@ -27,7 +27,7 @@ let execution = manager.schedule(
       print("current:", response.value.map(\.title), "from \(response.origin)\(age)")
     },
     failed: { error in
-      if case .notCached = error.kind { print("never read before") } else { print("failed:", error) }
+      if case .notCached = error.category { print("never read before") } else { print("failed:", error) }
     }))
 // An application does not wait here. It calls `execution.cancel()` when the screen closes.
 await execution.finished()

@@ -24,7 +24,7 @@ func read(_ url: URL, _ manager: ContentManager) async throws {
     print(try await manager.content(of: query).value)
   } catch let error {
     // OkHttp's 504 (Unsatisfiable Request)
-    if case .notCached = error.kind { print("nothing is cached") } else { throw error }
+    if case .notCached = error.category { print("nothing is cached") } else { throw error }
   }
 
   query.policy = .standard

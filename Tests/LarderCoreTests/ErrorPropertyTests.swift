@@ -56,7 +56,7 @@ struct ErrorPropertyTests {
       (500, .server), (503, .server), (504, .timeout),
     ])
   func statuses(_ status: Int, _ category: ErrorIdentity.Category) {
-    let content = ContentError(.status(status), url: Self.url, status: status)
+    let content = ContentError(.status(status), url: Self.url, httpStatus: status)
     let service = ODataServiceError(
       .http(status: status, payload: nil), operation: "read", method: .get, url: "http://u:p@h/S/Orders?token=x")
     for error in [content, service] as [any LarderError] {

@@ -220,6 +220,7 @@ enum ErrorSamples {
       .parse(AtomWritingError(reason: text)), .tooLarge(limit: 5), .notCached, .file(path: "/a", reason: text),
     ]
     for status in statuses { kinds.append(.status(status)) }
+    for error in caches(text) { kinds.append(.storage(error)) }
     for error in transports(text) { kinds.append(.transport(error)) }
     return kinds.map { ContentError($0, url: URL(filePath: "/")) }
   }
@@ -269,7 +270,7 @@ enum ErrorSamples {
 
   private static let stores = [
     Kind(StorageError.Category.allCases.count, each(storages)),
-    Kind(5, each(contents), statuses: statuses),
+    Kind(6, each(contents), statuses: statuses),
     Kind(14, each(caches)),
     Kind(
       7,

@@ -75,7 +75,7 @@ struct FetchCommand: Sendable {
     do throws(ContentError) {
       cachedResponse = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
     } catch {
-      if case .notCached = error.kind, let damage = diagnostics.unreadable { throw damage }
+      if case .notCached = error.category, let damage = diagnostics.unreadable { throw damage }
       throw await withHint(error, query, manager)
     }
     do {

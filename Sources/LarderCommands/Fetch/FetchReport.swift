@@ -84,17 +84,17 @@ struct FetchReport: Sendable {
 enum ContentFailure {
   static func failure(_ error: ContentError) -> CommandFailure {
     let status: CommandStatus
-    switch error.kind {
+    switch error.category {
     case .transport(let error): status = CommandFailure.status(of: error)
     case .status(let number): status = CommandFailure.status(ofHTTP: number)
-    case .file: status = .storage
+    case .file, .storage: status = .storage
     case .parse, .tooLarge, .notCached: status = .negative
     }
     return CommandFailure(status, error.description, hint: hint(error))
   }
 
   private static func hint(_ error: ContentError) -> String? {
-    if case .notCached = error.kind { return "Fetch it once without --offline." }
+    if case .notCached = error.category { return "Fetch it once without --offline." }
     return error.isAuthenticationError
       ? "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD." : nil
   }

@@ -7,7 +7,7 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// Why a query has no (final) response.
+/// Why a query has no (final) response, or an operation of a ``ContentManager`` failed.
 public struct ContentError: Error, Sendable, CustomStringConvertible {
   /// The category of a failure, with its details.
   public enum Category: Sendable {
@@ -24,6 +24,8 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     case notCached
     /// A file could not be written; `reason` says why.
     case file(path: String, reason: String)
+    /// The cache failed: removing content, suspending or resuming it.
+    case storage(CacheError)
   }
 
   /// The maximum number of bytes of an error response's content that are kept.
@@ -31,8 +33,8 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
 
   /// What happened.
   public let category: Category
-  /// The URL of the last request, after redirects.
-  public let url: URL
+  /// The URL of the last request, after redirects; nil if the error concerns the whole cache.
+  public let url: URL?
   /// The response's status; nil if there was no response.
   public let httpStatus: Int?
   /// The response's header fields.
@@ -41,7 +43,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   public let content: Data
 
   /// Creates an error.
-  public init(_ category: Category, url: URL, httpStatus: Int? = nil, fields: HTTPFields = [:], content: Data = Data())
+  public init(_ category: Category, url: URL?, httpStatus: Int? = nil, fields: HTTPFields = [:], content: Data = Data())
   {
     self.category = category
     self.url = url
@@ -50,11 +52,12 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     self.content = content
   }
 
-  /// The error of the transport or the parser that caused this one.
+  /// The error of the transport, the parser or the cache that caused this one.
   public var cause: (any Error)? {
     switch category {
     case .transport(let error): error
     case .parse(let error): error
+    case .storage(let error): error
     case .status, .tooLarge, .notCached, .file: nil
     }
   }
@@ -110,6 +113,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     case .tooLarge(let limit): "The content is larger than the limit of \(limit) bytes for content in memory."
     case .notCached: "The cache has no response for this query, and the query does not allow the network."
     case .file(let path, let reason): "\(path): \(reason)"
+    case .storage(let error): error.description
     }
   }
 }
@@ -138,11 +142,13 @@ extension ContentError: LarderError {
     case .tooLarge: ErrorIdentity(3, "tooLarge", .limit)
     case .notCached: ErrorIdentity(4, "notCached", .notFound)
     case .file: ErrorIdentity(5, "file", .storage)
+    case .storage(let error): ErrorIdentity(6, "storage", error.errorCategory)
     }
   }
 
-  /// The URL, without user information and query, and the status.
+  /// The URL, without user information and query, and the status; nil if the error has no URL.
   public var exchange: ErrorExchange? {
+    guard let url else { return nil }
     var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     parts?.user = nil
     parts?.password = nil
@@ -155,6 +161,7 @@ extension ContentError: LarderError {
     switch category {
     case .transport(let error): error.isTransient
     case .status(let status): [408, 429, 502, 503, 504].contains(status)
+    case .storage(let error): error.isTransient
     default: false
     }
   }
@@ -171,6 +178,7 @@ extension ContentError: LarderError {
     case .tooLarge:
       ErrorExplanation(description, cure: "Read the content as a stream, or increase the query's memory limit.")
     case .notCached: ErrorExplanation(description, cure: "Run the query once with the network.")
+    case .storage(let error): error.explanation
     case .file:
       ErrorExplanation(
         "A file could not be written: \(description)", cure: "Check the path, its permissions and the disk.")
@@ -184,7 +192,7 @@ extension ContentError: CustomReflectable {
     Mirror(
       self,
       children: [
-        "category": category, "url": url, "httpStatus": httpStatus as Any, "fields": fields,
+        "category": category, "url": url as Any, "httpStatus": httpStatus as Any, "fields": fields,
         "content": ByteCount(content),
       ], displayStyle: .struct)
   }

@@ -104,17 +104,24 @@ public final class ContentManager: Sendable {
   // MARK: Removing
 
   /// Removes the stored responses of a query's resource, for the caller that its fields identify.
-  public func removeContent<Value>(of query: ContentQuery<Value>) async throws(CacheError) {
-    try await engine.removeContent(of: query.request)
+  public func removeContent<Value>(of query: ContentQuery<Value>) async throws(ContentError) {
+    try await storing(query.url) { () throws(CacheError) in try await engine.removeContent(of: query.request) }
   }
 
   /// Removes the stored responses of a resource for requests that do not identify their caller.
-  public func removeContent(of url: URL) async throws(CacheError) {
-    try await engine.removeContent(of: HTTPRequest(url: url))
+  public func removeContent(of url: URL) async throws(ContentError) {
+    try await storing(url) { () throws(CacheError) in try await engine.removeContent(of: HTTPRequest(url: url)) }
   }
 
   /// Removes all stored responses.
-  public func removeAll() async throws(CacheError) { try await engine.removeAll() }
+  public func removeAll() async throws(ContentError) {
+    try await storing(nil) { () throws(CacheError) in try await engine.removeAll() }
+  }
+
+  /// Changes the cache; its error becomes ``ContentError/Category/storage(_:)``.
+  private func storing(_ url: URL?, _ change: () async throws(CacheError) -> Void) async throws(ContentError) {
+    do throws(CacheError) { try await change() } catch { throw ContentError(.storage(error), url: url) }
+  }
 
   /// Cancels queries of listeners, transfers and background validations, and waits until they have ended.
   public func close() async { await engine.close() }
@@ -124,10 +131,15 @@ public final class ContentManager: Sendable {
   /// Ends what ``close()`` ends, and suspends the cache. The cache has no lock when this returns, so that the system
   /// may suspend the process. See the article "Suspension".
   ///
-  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws the cache's error; the cache is suspended
-  /// anyway.
-  public func suspend() async throws(CacheError) { try await engine.suspend() }
+  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws `storage` with the cache's error; the
+  /// cache is suspended anyway.
+  public func suspend() async throws(ContentError) {
+    try await storing(nil) { () throws(CacheError) in try await engine.suspend() }
+  }
 
-  /// Resumes the cache, so that queries run again. Does nothing if it is not suspended. Throws the cache's error.
-  public func resume() async throws(CacheError) { try await engine.resume() }
+  /// Resumes the cache, so that queries run again. Does nothing if it is not suspended. Throws `storage` with the
+  /// cache's error.
+  public func resume() async throws(ContentError) {
+    try await storing(nil) { () throws(CacheError) in try await engine.resume() }
+  }
 }

@@ -20,7 +20,7 @@ struct ContentErrorTests {
       (204, "000000"),
     ])
   func byStatus(status: Int, expected: String) {
-    let error = ContentError(.status(status), url: URL(fileURLWithPath: "/"), status: status)
+    let error = ContentError(.status(status), url: URL(fileURLWithPath: "/"), httpStatus: status)
     #expect(Self.answers(error).map { $0 ? "1" : "0" }.joined() == expected)
   }
 
@@ -42,7 +42,7 @@ struct ContentErrorTests {
     let rig = ManagerRig { _, _ in .failure(failure) }
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: rig.query()) }
     #expect(error.map { Self.answers($0).map { $0 ? "1" : "0" }.joined() } == expected)
-    #expect(error?.underlying as? HTTPTransportError == failure)
+    #expect(error?.cause as? HTTPTransportError == failure)
   }
 
   @Test("a status that is no success comes with fields and the beginning of its content")
@@ -97,7 +97,7 @@ struct ContentErrorTests {
     var query = rig.query()
     query.memoryByteLimit = 9
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
-    guard case .tooLarge(limit: 9)? = error?.kind else {
+    guard case .tooLarge(limit: 9)? = error?.category else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -111,7 +111,7 @@ struct ContentErrorTests {
     var query = rig.query()
     query.policy = .cacheOnly
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
-    guard case .notCached? = error?.kind else {
+    guard case .notCached? = error?.category else {
       Issue.record("\(String(describing: error))")
       return
     }

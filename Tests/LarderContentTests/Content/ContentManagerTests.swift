@@ -146,7 +146,7 @@ struct ContentManagerTests {
   func circle() async throws {
     let rig = ManagerRig { _, _ in .init(302, ["Location": "/a"]) }
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: rig.query()) }
-    #expect(error?.underlying as? HTTPTransportError == .tooManyRedirects)
+    #expect(error?.cause as? HTTPTransportError == .tooManyRedirects)
     #expect(error?.isNetworkError == false)
   }
 
@@ -211,7 +211,7 @@ struct DownloadTests {
     let second = await #expect(throws: ContentError.self) {
       try await other.manager.download(other.query(), toFile: folder.file("no/such/folder"))
     }
-    guard case .file? = second?.kind else {
+    guard case .file? = second?.category else {
       Issue.record("\(String(describing: second))")
       return
     }

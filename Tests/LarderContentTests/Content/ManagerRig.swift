@@ -26,7 +26,7 @@ struct ManagerRig {
     do throws(ContentError) {
       for try await response in manager.responses(to: query) { trace.append(Self.text(response)) }
     } catch {
-      trace.append("error \(error.kind)")
+      trace.append("error \(error.category)")
     }
     return trace
   }
@@ -43,7 +43,7 @@ final class HeardResponses: Sendable {
   var listener: ContentListener<String> {
     ContentListener(
       intermediate: { self.add(ManagerRig.text($0)) }, final: { self.add(ManagerRig.text($0)) },
-      failed: { self.add("failed \($0.kind)") })
+      failed: { self.add("failed \($0.category)") })
   }
   private func add(_ line: String) { lines.withLock { $0.append(line) } }
 }

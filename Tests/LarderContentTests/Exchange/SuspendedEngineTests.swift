@@ -11,8 +11,8 @@ struct SuspendedEngineTests {
 
   private static func kind(_ manager: ContentManager, _ query: ContentQuery<String>) async -> String {
     do throws(ContentError) { return try await manager.content(of: query).value } catch {
-      if case .transport(.suspended) = error.kind { return "suspended" }
-      return "\(error.kind)"
+      if case .transport(.suspended) = error.category { return "suspended" }
+      return "\(error.category)"
     }
   }
 
@@ -29,8 +29,10 @@ struct SuspendedEngineTests {
     #expect(await running == "suspended")
     await asked.headGivenUp()
     #expect(await Self.kind(manager, query) == "suspended")
-    await #expect(throws: CacheError.suspended) { try await manager.removeAll() }
-    await #expect(throws: CacheError.suspended) { try await manager.removeContent(of: query) }
+    let removal = await #expect(throws: ContentError.self) { try await manager.removeContent(of: query) }
+    #expect(removal?.cause as? CacheError == .suspended && removal?.url == query.url)
+    let removals = await #expect(throws: ContentError.self) { try await manager.removeAll() }
+    #expect(removals?.cause as? CacheError == .suspended && removals?.url == nil && removals?.exchange == nil)
     #if os(Linux)
       #expect(try heldLocks(below: folder.path) == [])
     #endif
