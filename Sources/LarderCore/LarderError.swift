@@ -15,8 +15,9 @@
 /// ```
 ///
 /// As an `NSError` it has the type's full name as its domain, such as `LarderHTTP.HTTPTransportError`, and ``errorCode`` as its
-/// code. `localizedDescription` is the message of ``explanation``, `recoverySuggestion` its cure.
-public protocol LarderError: LocalizedError, Sendable {
+/// code. `localizedDescription` is the message of ``explanation``, `recoverySuggestion` its cure. On Apple platforms it is also
+/// a `CustomNSError`, whose `userInfo` contains both texts.
+public protocol LarderError: BridgedError, Sendable {
   /// The number, the name and the category of the error.
   var errorIdentity: ErrorIdentity { get }
   /// What happened and what to do about it, in whole sentences.
@@ -61,10 +62,29 @@ extension LarderError {
   /// Nil: there is no help book.
   public var helpAnchor: String? { nil }
 
-  /// The code of `NSError`, as `CustomNSError` would give it: FoundationEssentials has no such protocol. Without more, the domain is
-  /// the full name of the type.
-  public var _code: Int { errorCode }
+  #if canImport(Darwin)
+    /// The full name of the type.
+    public static var errorDomain: String { String(reflecting: self) }
+
+    /// The message and the cure under Foundation's keys, so that they survive where only an `NSError` is passed on.
+    public var errorUserInfo: [String: Any] {
+      [NSLocalizedDescriptionKey: explanation.message, NSLocalizedRecoverySuggestionErrorKey: explanation.cure]
+    }
+  #else
+    /// The code of `NSError`, as `CustomNSError` gives it on Apple platforms. The domain is the full name of the type.
+    public var _code: Int { errorCode }
+  #endif
 }
+
+#if canImport(Darwin)
+  /// What Foundation reads from an error: its texts, and the code and user information of its `NSError`.
+  public typealias BridgedError = LocalizedError & CustomNSError
+
+  extension CancellationError: @retroactive CustomNSError {}
+#else
+  /// What Foundation reads from an error: its texts. FoundationEssentials has no `CustomNSError`.
+  public typealias BridgedError = LocalizedError
+#endif
 
 /// What identifies an error: a number for programs, a name for logs, a category for decisions.
 public struct ErrorIdentity: Sendable, Hashable {

@@ -14,6 +14,10 @@ struct ErrorMessagesTests {
       #expect(bridged.localizedRecoverySuggestion == error.explanation.cure)
       #expect(bridged.code == error.errorCode)
       #expect(bridged.domain == kind.domain)
+      #if canImport(Darwin)
+        #expect(error.errorUserInfo[NSLocalizedDescriptionKey] as? String == error.explanation.message)
+        #expect(error.errorUserInfo[NSLocalizedRecoverySuggestionErrorKey] as? String == error.explanation.cure)
+      #endif
     }
   }
 
