@@ -18,7 +18,7 @@ struct OrderRow: Decodable, Sendable {
 }
 // snippet.show
 
-func openStore(_ url: URL, login: any Authentication, parameters: OfflineODataParameters) async throws {
+func openStore(_ url: URL, login: any HTTPAuthentication, parameters: OfflineODataParameters) async throws {
   let provider = try OfflineODataProvider(
     serviceRoot: url, transport: try PlatformTransport(), authentication: login, parameters: parameters)
   try await provider.add(OfflineODataDefiningQuery("orders", "Orders"))

@@ -23,8 +23,8 @@ let metadata = """
   </Schema></edmx:DataServices></edmx:Edmx>
   """
 
-func makeService() throws -> TestService {
-  try TestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
+func makeService() throws -> ODataTestService {
+  try ODataTestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
 }
 
 // MARK: The online store
@@ -102,7 +102,7 @@ func listShowsThatItLoads() async throws {
 @MainActor
 func requestIsRepeated() async throws {
   let service = try makeService()
-  let store = try await service.onlineStore { $0.conversation.retry = RetryPolicy() }
+  let store = try await service.onlineStore { $0.conversation.retry = HTTPRetryPolicy() }
   let model = OrderListModel(store)
   service.fail(next: .status(503))
   let loading = Task { await model.load() }
@@ -312,7 +312,7 @@ final class ProfileModel {
 
 @MainActor
 func profileExpiresAfterADay() async throws {
-  let clock = TestClock()
+  let clock = LarderTestClock()
   let store = try await ObjectStore.forTests(clock: clock)
   try await ProfileModel(store) { "Ada" }.load()
 

@@ -22,7 +22,7 @@ extension CommandFailure {
     case let error as ODataServiceError: self = ServiceFailure.failure(error)
     case let error as OfflineODataError: self = OfflineFailure.failure(error)
     case let error as StorageError: self.init(.storage, error)
-    case let error as AuthenticationFailure: self.init(.network, error.description)
+    case let error as HTTPAuthenticationError: self.init(.network, error.description)
     case let error as MetadataError: self.init(.storage, error.description)
     case let error as JSONError: self.init(.storage, error.description)
     default: self.init(.negative, "\(error)")

@@ -44,7 +44,7 @@ public final class OnlineODataStore: ODataStore {
   package let root: ODataServiceRoot
 
   let transport: any HTTPTransport
-  let authentication: (any Authentication)?
+  let authentication: (any HTTPAuthentication)?
   let state: Locked<State>
   let running = RunningRequests()
   let turns = RequestTurns()
@@ -100,7 +100,7 @@ public final class OnlineODataStore: ODataStore {
   ///
   /// Throws `ODataServiceError` (`invalidRequest`) for a root that is not an http or https URL.
   public init(
-    serviceRoot: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
+    serviceRoot: URL, transport: any HTTPTransport, authentication: (any HTTPAuthentication)? = nil,
     options: OnlineStoreOptions = OnlineStoreOptions()
   ) throws(ODataServiceError) {
     let conversation = try ODataConversation(

@@ -36,7 +36,7 @@ public struct OnlineStoreOptions: Sendable {
   /// nothing changed. Delta links that a service sends unrequested are used in any case.
   public var tracksChanges: Bool
   /// How the store communicates with the service.
-  public var conversation: ConversationOptions
+  public var conversation: ODataConversationOptions
   /// Called with what no call can throw: a problem of the cache, or a feature that the service rejects. Called on any
   /// thread, and never under a lock.
   public var onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
@@ -53,7 +53,7 @@ public struct OnlineStoreOptions: Sendable {
   public init(
     useCache: Bool = false, path: String? = nil, storeName: String = "store", byteLimit: Int = 16 << 20,
     cacheCleanupThreshold: Int = 60, encryptionKey: StorageKey? = nil, tracksChanges: Bool = false,
-    conversation: ConversationOptions = ConversationOptions(),
+    conversation: ODataConversationOptions = ODataConversationOptions(),
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
     self.useCache = useCache

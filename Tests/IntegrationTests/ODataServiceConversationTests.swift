@@ -8,9 +8,10 @@ import Testing
 
 /// A conversation with a real service over the real transport.
 private func conversation(
-  _ root: String, authentication: (any Authentication)? = nil, _ change: (inout ConversationOptions) -> Void = { _ in }
+  _ root: String, authentication: (any HTTPAuthentication)? = nil,
+  _ change: (inout ODataConversationOptions) -> Void = { _ in }
 ) throws -> ODataConversation {
-  var options = ConversationOptions()
+  var options = ODataConversationOptions()
   change(&options)
   let url = try #require(URL(string: root))
   return try ODataConversation(
@@ -144,7 +145,7 @@ struct ODataServiceConversationTests {
   func faults() async throws {
     let service = try MockSAP.ofSuite
     let conversation = try conversation(service.businessPartnersV2) {
-      $0.retry = RetryPolicy(attemptLimit: 3, baseDelay: .milliseconds(5))
+      $0.retry = HTTPRetryPolicy(attemptLimit: 3, baseDelay: .milliseconds(5))
     }
     try service.addFault(.init(match: "BUSINESS_PARTNER", method: "GET", status: 503, message: "asleep", count: 2))
     #expect(try await conversation.send(.read("A_BusinessPartner?$top=1")).httpStatus == 200)

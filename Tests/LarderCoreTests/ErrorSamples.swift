@@ -174,7 +174,7 @@ enum ErrorSamples {
     ]
   }
 
-  private static func authentication(_ text: String) -> [AuthenticationFailure] {
+  private static func authentication(_ text: String) -> [HTTPAuthenticationError] {
     [
       .rejected(challenge: "Basic"), .tokenEndpoint(code: "invalid_client"), .invalidGrant, .deviceCodeExpired,
       .accessDenied,

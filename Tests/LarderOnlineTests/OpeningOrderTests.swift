@@ -78,7 +78,7 @@ struct OpeningOrderTests {
   }
 
   /// Stops whoever asks for the identity, once armed, until it is released.
-  private final class HeldIdentity: Authentication {
+  private final class HeldIdentity: HTTPAuthentication {
     let isArmed = Atomic(false)
     let stopped = Tally("askers stopped")
     let release = DispatchSemaphore(value: 0)
@@ -91,7 +91,7 @@ struct OpeningOrderTests {
       return "ann"
     }
 
-    func authorization() async throws(AuthenticationFailure) -> String? { nil }
+    func authorization() async throws(HTTPAuthenticationError) -> String? { nil }
   }
 
   @Test("a request that is scheduled while the store closes sends nothing after the closing has ended")

@@ -155,14 +155,14 @@ final class StoreRig: Sendable {
   }
 
   func store(
-    _ authentication: (any Authentication)? = nil, _ change: (inout OnlineStoreOptions) -> Void = { _ in }
+    _ authentication: (any HTTPAuthentication)? = nil, _ change: (inout OnlineStoreOptions) -> Void = { _ in }
   ) throws -> OnlineODataStore {
     try OnlineODataStore(
       serviceRoot: root, transport: service, authentication: authentication, options: options(change))
   }
 
   func openStore(
-    _ authentication: (any Authentication)? = nil, _ change: (inout OnlineStoreOptions) -> Void = { _ in }
+    _ authentication: (any HTTPAuthentication)? = nil, _ change: (inout OnlineStoreOptions) -> Void = { _ in }
   ) async throws -> OnlineODataStore {
     let store = try store(authentication, change)
     try await store.open()

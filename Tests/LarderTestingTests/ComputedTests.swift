@@ -30,8 +30,8 @@ struct ComputedTests {
     </Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  private func makeService() throws -> TestService {
-    try TestService(metadata: Self.metadata, rows: ["Notes": [["ID": 1, "Text": "tea", "Size": 1]]])
+  private func makeService() throws -> ODataTestService {
+    try ODataTestService(metadata: Self.metadata, rows: ["Notes": [["ID": 1, "Text": "tea", "Size": 1]]])
   }
 
   @Test("The service sets properties that are computed and never null, if a creation leaves them out")

@@ -43,8 +43,8 @@ enum Teams {
     """
 
   /// Two teams, and an entity of a set that belongs to the first.
-  static func service(_ set: String) throws -> TestService {
-    try TestService(
+  static func service(_ set: String) throws -> ODataTestService {
+    try ODataTestService(
       metadata: metadata, rows: ["Teams": [["ID": 1], ["ID": 2]], set: [["No": 1, "Team_ID": 1]]])
   }
 }
@@ -75,7 +75,7 @@ struct ForeignKeyTests {
 
   @Test("An entity that leads to itself can be deleted, although its foreign key must not be null")
   func itself() async throws {
-    let service = try TestService(
+    let service = try ODataTestService(
       metadata: Teams.metadata, rows: ["Nodes": [["ID": 1, "Up_ID": 1], ["ID": 2, "Up_ID": 1]]])
     #expect(try await service.ask(.delete, "Nodes(1)").status == 400)
     #expect(service.rows("Nodes").count == 2)

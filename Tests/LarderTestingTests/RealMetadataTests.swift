@@ -14,9 +14,9 @@ struct RealMetadataTests {
   @Test("Each set of a model can be read", arguments: files)
   func sets(_ file: URL) async throws {
     let bytes = [UInt8](try Data(contentsOf: file))
-    let service: TestService
+    let service: ODataTestService
     // Some samples are fragments, which no service could have as its metadata.
-    do { service = try TestService(metadata: bytes) } catch { return }
+    do { service = try ODataTestService(metadata: bytes) } catch { return }
     for set in service.model.defaultContainer?.entitySets ?? [] {
       guard service.model.entityType(of: set.name) != nil else { continue }
       let answer = try await service.get(set.name)

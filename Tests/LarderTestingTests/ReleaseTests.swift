@@ -29,7 +29,7 @@ struct ReleaseTests {
 
   @Test("The file of an object store is removed when it is closed and released")
   func objects() async throws {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     var files: [String] = []
     do {
       let store = try await ObjectStore.forTests(clock: clock)
@@ -44,7 +44,7 @@ struct ReleaseTests {
 
   @Test("A folder is removed with its content")
   func folder() throws {
-    let folder = try TestFolder()
+    let folder = try LarderTestFolder()
     try Data("x".utf8).write(to: URL(filePath: folder.file("a")))
     let path = folder.path
     #expect(FileManager.default.fileExists(atPath: path))
@@ -54,7 +54,7 @@ struct ReleaseTests {
 
   @Test("A service that answered queries is released with its test")
   func service() async throws {
-    weak var released: TestService?
+    weak var released: ODataTestService?
     do {
       let service = try Shop.service()
       released = service

@@ -75,7 +75,7 @@ struct ServiceChangeTests {
     #expect(try await service.ask(.put, "Items(10)/Order/$ref", #"{"@odata.id":"Orders(1)"}"#).status == 204)
     #expect(service["Items(10)"]?["Order_ID"] == 1)
     #expect(try await service.ask(.delete, "Items(10)/Order/$ref").status == 204)
-    #expect(service["Items(10)"]?["Order_ID"] == nil as TestValue)
+    #expect(service["Items(10)"]?["Order_ID"] == nil as ODataTestValue)
     try service.delete("Tags('it''s/old')")
     #expect(try await service.get("Orders(1)/Main").status == 204)
   }
@@ -92,7 +92,7 @@ struct ServiceChangeTests {
     #expect(try await patch("Items(10)", #"{"Order@odata.bind":"Orders(1)"}"#) == 204)
     #expect(service["Items(10)"]?["Order_ID"] == 1)
     #expect(try await patch("Items(10)", #"{"Order@odata.bind":null}"#) == 204)
-    #expect(service["Items(10)"]?["Order_ID"] == nil as TestValue)
+    #expect(service["Items(10)"]?["Order_ID"] == nil as ODataTestValue)
     #expect(try await patch("Orders(1)", #"{"Tags":[{"@odata.id":"Tags('it''s%2Fold')"}]}"#) == 204)
     #expect(try await service.get("Orders(1)/Tags").texts("Name") == ["it's/old"])
     #expect(try await patch("Orders(1)", #"{"Tags@odata.bind":["Tags('new')"]}"#) == 204)
@@ -136,12 +136,12 @@ struct ServiceChangeTests {
   func singletons(_ isNullable: Bool) async throws {
     let metadata = Shop.metadata.replacing(
       "<Singleton Name=\"Setting\"", with: "<Singleton Name=\"Setting\" Nullable=\"\(isNullable)\"")
-    let service = try TestService(metadata: metadata, rows: Shop.rows)
+    let service = try ODataTestService(metadata: metadata, rows: Shop.rows)
     let answer = try await service.ask(.delete, "Setting")
     #expect(answer.status == (isNullable ? 204 : 405), "\(answer.text)")
     #expect(try await service.get("Setting").status == (isNullable ? 204 : 200))
     #expect(try await service.get("Orders").status == 200)
-    let later = try TestService(metadata: metadata)
+    let later = try ODataTestService(metadata: metadata)
     #expect(try await later.get("Setting").status == (isNullable ? 204 : 404))
     try later.insert("Setting", ["Theme": "dark"])
     #expect(try await later.get("Setting").node["Theme"]?.string == "dark")

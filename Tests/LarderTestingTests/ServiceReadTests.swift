@@ -65,7 +65,7 @@ struct ServiceReadTests {
   @Test("Pages follow each other by links, which keep their state")
   func pages() async throws {
     let service = try Shop.service()
-    for id in 3...5 { try service.insert("Orders", ["ID": TestValue(id)]) }
+    for id in 3...5 { try service.insert("Orders", ["ID": ODataTestValue(id)]) }
     service.pageSize = 2
     let first = try await service.get("Orders?$orderby=ID&$count=true")
     #expect(first.texts("ID") == ["1", "2"] && first.node["@odata.count"] == .number("5"))
@@ -143,8 +143,8 @@ struct ServiceReadTests {
 
   @Test("Rows that do not fit the model are refused when the service is made")
   func seeds() {
-    func message(_ rows: [String: [TestRow]]) -> String {
-      do { _ = try TestService(metadata: Shop.metadata, rows: rows) } catch { return "\(error)" }
+    func message(_ rows: [String: [ODataTestRow]]) -> String {
+      do { _ = try ODataTestService(metadata: Shop.metadata, rows: rows) } catch { return "\(error)" }
       return ""
     }
     #expect(message(["Orderz": [[:]]]) == "The model has no entity set or singleton 'Orderz'.")
@@ -154,8 +154,8 @@ struct ServiceReadTests {
     #expect(message(["Tags": [[:]]]) == "The entity of 'Tags' has no value for its key 'Name'.")
     #expect(message(["Orders": [["ID": 1], ["ID": 1]]]) == "'Orders(1)' exists already.")
     #expect(message(["Orders": [["Count": nil]]]) == "'Count' must not be null.")
-    #expect(throws: TestServiceError.self) {
-      try TestService(
+    #expect(throws: ODataTestServiceError.self) {
+      try ODataTestService(
         metadata: """
           <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices
           xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="2.0">

@@ -35,7 +35,7 @@ struct ServiceStoreTests {
   @Test("A request waits on the clock before it is repeated")
   func repetition() async throws {
     let service = try Shop.service()
-    let store = try await service.onlineStore { $0.conversation.retry = RetryPolicy() }
+    let store = try await service.onlineStore { $0.conversation.retry = HTTPRetryPolicy() }
     service.fail(next: .status(503), on: "GET Orders")
     let reading = Task { try await store.readEntitySet("Orders").entities.count }
     await service.clock.waitForSleepers()
@@ -167,7 +167,7 @@ struct ServiceStoreTests {
 
   @Test("A value of an object store for tests expires with the clock of the test")
   func objects() async throws {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     let store = try await ObjectStore.forTests(clock: clock)
     try await store.put("x", forKey: "k", expires: clock.now.addingTimeInterval(60))
     clock.advance(by: .seconds(59))

@@ -51,7 +51,7 @@ enum Shop {
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  static let rows: [String: [TestRow]] = [
+  static let rows: [String: [ODataTestRow]] = [
     "Orders": [
       [
         "ID": 1, "Note": "tea", "Price": 2.5, "Color": "Red", "Address": ["City": "Rome"],
@@ -63,8 +63,8 @@ enum Shop {
     "Setting": [["Theme": "dark"]],
   ]
 
-  static func service(_ version: String = "4.0") throws -> TestService {
-    try TestService(
+  static func service(_ version: String = "4.0") throws -> ODataTestService {
+    try ODataTestService(
       metadata: metadata.replacing("Edmx Version=\"4.0\"", with: "Edmx Version=\"\(version)\""), rows: rows)
   }
 }

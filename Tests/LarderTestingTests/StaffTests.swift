@@ -45,8 +45,8 @@ enum Staff {
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  static func service(_ rows: [String: [TestRow]] = [:]) throws -> TestService {
-    try TestService(metadata: metadata, rows: rows)
+  static func service(_ rows: [String: [ODataTestRow]] = [:]) throws -> ODataTestService {
+    try ODataTestService(metadata: metadata, rows: rows)
   }
 }
 
@@ -95,7 +95,7 @@ struct StaffTests {
     let service = try Staff.service(["Grades": [["K": "1.50"]], "People": [["ID": 1, "Grade_K": 1.5]]])
     #expect(try await service.ask(.post, "Grades", #"{"K":1.5}"#).status == 409)
     #expect(try await service.ask(.delete, "People(1)/Grade/$ref").status == 204)
-    #expect(service["People(1)"]?["Grade_K"] == nil as TestValue)
+    #expect(service["People(1)"]?["Grade_K"] == nil as ODataTestValue)
   }
 
   @Test("Deletions that lead back to where they began end")
@@ -154,18 +154,18 @@ struct StaffTests {
 
   @Test("Rows lead to each other in any order")
   func order() throws {
-    let chain: [TestRow] = [
+    let chain: [ODataTestRow] = [
       ["ID": 1, "Boss@odata.bind": "People(2)"], ["ID": 2, "Boss@odata.bind": "People(3)"],
       ["ID": 3, "Reports": [["ID": 4, "Grade@odata.bind": "Grades(1.5)"]]],
     ]
     let service = try Staff.service(["People": chain, "Grades": [["K": 1.5]]])
-    #expect(service.rows("People").prefix(3).map { $0["Boss_ID"] } == [2, 3, nil as TestValue])
+    #expect(service.rows("People").prefix(3).map { $0["Boss_ID"] } == [2, 3, nil as ODataTestValue])
     #expect(service["People(4)"]?["Boss_ID"] == 3 && service["People(4)"]?["Grade_K"] == 1.5)
-    let cycle: [TestRow] = [
+    let cycle: [ODataTestRow] = [
       ["ID": 1, "Boss@odata.bind": "People(2)"], ["ID": 2, "Boss@odata.bind": "People(1)"],
     ]
     #expect(try Staff.service(["People": cycle]).rows("People").map { $0["Boss_ID"] } == [2, 1])
-    let error = #expect(throws: TestServiceError.self) {
+    let error = #expect(throws: ODataTestServiceError.self) {
       try Staff.service(["People": [["ID": 1, "Boss@odata.bind": "People(9)"]]])
     }
     #expect(error?.status == 404 && error?.description.contains("People(9)") == true)

@@ -11,8 +11,8 @@ struct TestValueTests {
       (.nan, #""NaN""#), (.infinity, #""INF""#), (-.infinity, #""-INF""#), (2, "2"), (2.5, "2.5"), (1e300, "1e+300"),
     ] as [(Double, String)])
   func numbers(_ number: Double, _ json: String) {
-    #expect(TestValue(number).description == json && TestValue(floatLiteral: number).description == json)
-    let double = TestValue(number).double
+    #expect(ODataTestValue(number).description == json && ODataTestValue(floatLiteral: number).description == json)
+    let double = ODataTestValue(number).double
     #expect(double == number || double?.isNaN == true && number.isNaN)
   }
 }

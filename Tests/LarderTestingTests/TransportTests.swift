@@ -27,7 +27,7 @@ struct ScriptedTransportTests {
     let transport = ScriptedTransport()
     transport.route("GET a", "text")
     transport.route("GET a", #"{"a":1}"#)
-    transport.route("POST a") { request in TestReply(request.text, status: 201) }
+    transport.route("POST a") { request in HTTPTestReply(request.text, status: 201) }
     #expect(try await transport.get("a").fields[.contentType] == "application/json")
     let posted = try await transport.ask(.post, "a", "<x/>")
     #expect(posted.status == 201 && posted.text == "<x/>" && posted.fields[.contentType] == "application/xml")
@@ -126,7 +126,7 @@ struct ScriptedTransportTests {
 struct TestClockTests {
   @Test("Time passes only when the clock is advanced")
   func advance() {
-    let clock = TestClock(Date(timeIntervalSince1970: 100))
+    let clock = LarderTestClock(Date(timeIntervalSince1970: 100))
     let environment = clock.environment
     clock.advance(by: .milliseconds(1500))
     #expect(environment.now() == Date(timeIntervalSince1970: 101.5))
@@ -137,25 +137,25 @@ struct TestClockTests {
   #if os(macOS) || os(Linux)
     @Test("A clock does not go back")
     func negative() async {
-      await #expect(processExitsWith: .failure) { TestClock().advance(by: .seconds(-1)) }
+      await #expect(processExitsWith: .failure) { LarderTestClock().advance(by: .seconds(-1)) }
     }
 
     @Test("A clock that is advanced beyond its range ends the test")
     func range() async {
-      await #expect(processExitsWith: .failure) { TestClock().advance(by: .seconds(10_000_000_000)) }
+      await #expect(processExitsWith: .failure) { LarderTestClock().advance(by: .seconds(10_000_000_000)) }
     }
   #endif
 
   @Test("A clock can be advanced by centuries")
   func centuries() {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     for _ in 0..<2 { clock.advance(by: .seconds(4_000_000_000)) }
     #expect(clock.elapsed == .seconds(8_000_000_000))
   }
 
   @Test("A sleeping task wakes when its time is over, not before")
   func sleep() async throws {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     let environment = clock.environment
     let short = Task { try await environment.sleep(.seconds(1)) }
     let long = Task { try await clock.sleep(for: .seconds(3)) }
@@ -172,7 +172,7 @@ struct TestClockTests {
 
   @Test("Cancelling ends sleeping and waiting")
   func cancelling() async throws {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
     await clock.waitForSleepers()
     sleeper.cancel()
@@ -185,7 +185,7 @@ struct TestClockTests {
   @Test("A wait for a condition ends when it is true, at its limit, and when the task is cancelled")
   @MainActor
   func conditions() async {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     var steps = 0
     let other = Task {
       for _ in 0..<5 {
@@ -207,7 +207,7 @@ struct TestClockTests {
   @Test("A clock forgets tasks that are cancelled after they wake")
   @MainActor
   func cancellingLate() async throws {
-    let clock = TestClock()
+    let clock = LarderTestClock()
     // All tasks run on the main actor: none continues before the test suspends.
     let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
     await clock.waitForSleepers()

@@ -15,7 +15,7 @@ extension Credentials {
   ///   - isOffline: whether nothing will be sent, so that no sign-in is started.
   func authentication(
     root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
-  ) async throws -> any Authentication {
+  ) async throws -> any HTTPAuthentication {
     switch self {
     case .basic(let user, let password): try BasicAuthentication(user: user, password: password)
     case .bearer(let token, let user): BearerAuthentication(token: token, identity: user)
@@ -28,7 +28,7 @@ extension Credentials {
 extension OAuthFile {
   fileprivate func authentication(
     root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
-  ) async throws -> any Authentication {
+  ) async throws -> any HTTPAuthentication {
     let proof: OAuth2Client.Proof = clientSecret.map { .basic(secret: $0) } ?? .none
     var client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
     client.certificateAudience = .origin(root)

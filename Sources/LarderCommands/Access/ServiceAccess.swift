@@ -27,19 +27,19 @@ struct ServiceAccess: Sendable {
   /// The fields that identify the client.
   let credentialFields: CredentialFields
   /// The options for the conversation.
-  var options: ConversationOptions
+  var options: ODataConversationOptions
 
   /// Reads the options. Nothing is sent.
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     credentialFields = try CredentialHeader.fields(arguments)
     fields = try HeaderOption.fields(arguments, context)
     credentials = try Credentials.find(arguments, context)
-    var options = ConversationOptions(retry: .never)
+    var options = ODataConversationOptions(retry: .never)
     if let text = arguments[.retry] {
       guard let count = Int(text), (0...100).contains(count) else {
         throw arguments.usage("--retry must be a number from 0 to 100, not '\(text)'")
       }
-      options.retry = RetryPolicy(attemptLimit: count + 1)
+      options.retry = HTTPRetryPolicy(attemptLimit: count + 1)
     }
     options.timeouts = try Self.timeouts(arguments)
     options.fields = HTTPFields(fields.filter { !HeaderOption.isRequestSpecific($0.name) })
@@ -76,7 +76,7 @@ struct ServiceAccess: Sendable {
   /// The authentication of the conversation; nil if there are no credentials.
   func authentication(
     root: URL, isOffline: Bool, _ context: CommandContext
-  ) async throws -> (any Authentication)? {
+  ) async throws -> (any HTTPAuthentication)? {
     guard let credentials else { return nil }
     return try await credentials.authentication(
       root: root, transport: transport, isOffline: isOffline, context)

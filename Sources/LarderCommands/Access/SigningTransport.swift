@@ -13,7 +13,7 @@ internal import LarderService
 /// that changes, and finds it offline without a token.
 struct SigningTransport: HTTPTransport {
   let transport: any HTTPTransport
-  let authentication: any Authentication
+  let authentication: any HTTPAuthentication
   /// The only origin to which credentials are sent.
   let root: ODataServiceRoot
   /// False if streamed content can be read only once: a request with such content is not repeated after a 401.
@@ -28,11 +28,11 @@ struct SigningTransport: HTTPTransport {
     guard root.isSameOrigin(request.url), !request.fields.contains(.authorization) else {
       return try await transport.send(request)
     }
-    let value = try await credentials { () throws(AuthenticationFailure) in try await authentication.authorization() }
+    let value = try await credentials { () throws(HTTPAuthenticationError) in try await authentication.authorization() }
     let response = try await transport.send(signed(request, value))
     guard response.status == 401 else { return response }
     let challenge = response.fields[.wwwAuthenticate]
-    let renewedValue = try await credentials { () throws(AuthenticationFailure) in
+    let renewedValue = try await credentials { () throws(HTTPAuthenticationError) in
       try await authentication.authorization(after: value, challenge: challenge)
     }
     guard let renewedValue, repeatsStreams || !request.body.isStream else { return response }
@@ -47,9 +47,9 @@ struct SigningTransport: HTTPTransport {
   }
 
   private func credentials(
-    _ authorize: () async throws(AuthenticationFailure) -> String?
+    _ authorize: () async throws(HTTPAuthenticationError) -> String?
   ) async throws(HTTPTransportError) -> String? {
-    do throws(AuthenticationFailure) { return try await authorize() } catch {
+    do throws(HTTPAuthenticationError) { return try await authorize() } catch {
       if case .unreachable(let failure) = error { throw failure }
       throw .other(error.description)
     }

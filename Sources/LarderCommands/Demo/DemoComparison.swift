@@ -49,7 +49,7 @@ enum DemoComparison {
     }
     let store = try OnlineODataStore(
       serviceRoot: root, transport: try context.connect(ConnectionSettings()),
-      options: OnlineStoreOptions(conversation: ConversationOptions(retry: .never)))
+      options: OnlineStoreOptions(conversation: ODataConversationOptions(retry: .never)))
     try await store.open()
     let entitiesByKey = try await entities(store)
     try await store.close()

@@ -27,7 +27,7 @@ struct DemoReading {
     let transport = try context.connect(ConnectionSettings())
     let options = OnlineStoreOptions(
       useCache: true, path: context.path(try arguments.required(DemoOptions.cache)), storeName: "demo",
-      conversation: ConversationOptions(retry: .never))
+      conversation: ODataConversationOptions(retry: .never))
     func store(_ path: String) throws -> OnlineODataStore {
       guard let root = URL(string: base + path) else { throw arguments.usage("--service-base is not a URL") }
       return try OnlineODataStore(serviceRoot: root, transport: transport, options: options)

@@ -110,7 +110,7 @@ struct FetchCommand: Sendable {
   }
 
   /// Waits for the server's response, which replaces the printed content in the cache.
-  private func revalidate(_ revalidation: Revalidation) async throws {
+  private func revalidate(_ revalidation: HTTPRevalidation) async throws {
     do {
       let cachedResponse = try await revalidation.response()
       let status = cachedResponse.response.status

@@ -15,7 +15,7 @@ struct OfflineAccess: Sendable {
   let folder: CloneFolder
   let provider: OfflineODataProvider
   private let transport: any HTTPTransport
-  private let authentication: (any Authentication)?
+  private let authentication: (any HTTPAuthentication)?
   private let parameters: OfflineODataParameters
 
   /// The options of every verb on a clone.
@@ -44,7 +44,7 @@ struct OfflineAccess: Sendable {
   }
 
   private init(
-    _ folder: CloneFolder, transport: any HTTPTransport, authentication: (any Authentication)?,
+    _ folder: CloneFolder, transport: any HTTPTransport, authentication: (any HTTPAuthentication)?,
     parameters: OfflineODataParameters
   ) throws {
     var parameters = parameters
@@ -76,7 +76,7 @@ struct OfflineAccess: Sendable {
   }
 
   /// A conversation with the service, with the store's credentials, and the number of concurrent requests.
-  func conversation(_ change: (inout ConversationOptions) -> Void = { _ in }) throws -> (ODataConversation, Int) {
+  func conversation(_ change: (inout ODataConversationOptions) -> Void = { _ in }) throws -> (ODataConversation, Int) {
     guard let root = URL(string: folder.service) else { throw OfflineODataError(.internalFailure) }
     var options = parameters.conversation
     change(&options)

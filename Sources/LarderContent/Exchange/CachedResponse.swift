@@ -15,7 +15,7 @@ public struct CachedResponse: Sendable {
   /// Requests a newer response if this one is used although it should be validated soon; nil if this one is final.
   ///
   /// Nothing happens unless one of its two functions is called.
-  public let revalidation: Revalidation?
+  public let revalidation: HTTPRevalidation?
 
   /// If this is a success that a later response hides: the status of that response, 404, 410 or that of a redirect. Nil
   /// if this is the server's latest response.
@@ -34,12 +34,14 @@ public struct CachedResponse: Sendable {
   /// True if no newer response follows.
   public var isFinal: Bool { revalidation == nil }
 
-  package init(response: HTTPResponse, origin: ContentOrigin, age: Duration? = nil, revalidation: Revalidation? = nil) {
+  package init(
+    response: HTTPResponse, origin: ContentOrigin, age: Duration? = nil, revalidation: HTTPRevalidation? = nil
+  ) {
     self.init(response: response, origin: origin, age: age, revalidation: revalidation, storing: StoringMark(false))
   }
 
   init(
-    response: HTTPResponse, origin: ContentOrigin, age: Duration? = nil, revalidation: Revalidation? = nil,
+    response: HTTPResponse, origin: ContentOrigin, age: Duration? = nil, revalidation: HTTPRevalidation? = nil,
     storing: StoringMark, hiddenBy: Int? = nil
   ) {
     self.storing = storing
@@ -82,7 +84,7 @@ public enum ContentOrigin: Sendable, Hashable {
 }
 
 /// The validation of a stored response that is due but need not be waited for (RFC 5861 §3).
-public struct Revalidation: Sendable {
+public struct HTTPRevalidation: Sendable {
   private let engine: HTTPCache
   private let cacheRequest: CacheRequest
 

@@ -43,7 +43,7 @@ extension HTTPCache {
     let origin = origin ?? (entry.tier == .memory ? .memory : .disk)
     return CachedResponse(
       response: response, origin: origin, age: .seconds(age),
-      revalidation: isFinal ? nil : Revalidation(engine: self, cacheRequest: cacheRequest),
+      revalidation: isFinal ? nil : HTTPRevalidation(engine: self, cacheRequest: cacheRequest),
       storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false),
       hiddenBy: lookup.hiddenBy
     )

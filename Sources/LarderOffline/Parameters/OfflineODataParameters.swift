@@ -50,7 +50,7 @@ public struct OfflineODataParameters: Sendable {
   /// What happens when the store in place belongs to a user other than ``currentUser``.
   public var onUserSwitch: OfflineODataUserSwitch
   /// Options for the communication with the service.
-  public var conversation: ConversationOptions
+  public var conversation: ODataConversationOptions
   var environment: LarderEnvironment { conversation.environment }
   /// Indexes in addition to those on keys and foreign keys.
   public var indexes: [OfflineODataIndex]
@@ -77,7 +77,7 @@ public struct OfflineODataParameters: Sendable {
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .reject,
-    conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
+    conversation: ODataConversationOptions = ODataConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, stagingAgeLimit: Duration = .seconds(86_400), resultPageSize: Int? = nil,
     combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
@@ -164,7 +164,7 @@ public struct OfflineODataParameters: Sendable {
   }
 
   /// The conversation's options with the store's header fields and time limit.
-  var conversationOptions: ConversationOptions {
+  var conversationOptions: ODataConversationOptions {
     var options = conversation
     for field in customHeaders { options.fields[field.name] = field.value }
     if let timeout { options.timeouts.total = timeout }

@@ -39,7 +39,7 @@ public final class OfflineODataProvider: ODataStore {
   let folder: String
 
   let transport: any HTTPTransport
-  let authentication: (any Authentication)?
+  let authentication: (any HTTPAuthentication)?
   let eventPublisher = EventPublisher()
   let running = RunningRequests()
   let turns = RequestTurns()
@@ -95,7 +95,7 @@ public final class OfflineODataProvider: ODataStore {
   /// Throws `invalidInput` for a root that is not an http or https URL, for parameters outside their range, and
   /// (`noDefaultLocation`) for parameters without a path if the platform's folder for data is unknown.
   public init(
-    serviceRoot: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
+    serviceRoot: URL, transport: any HTTPTransport, authentication: (any HTTPAuthentication)? = nil,
     parameters: OfflineODataParameters = OfflineODataParameters()
   ) throws(OfflineODataError) {
     try parameters.check()

@@ -5,7 +5,7 @@
 #endif
 
 /// Authentication with a user name and password, in UTF-8 (RFC 7617). Use it over TLS only.
-public struct BasicAuthentication: Authentication {
+public struct BasicAuthentication: HTTPAuthentication {
   /// The user's name.
   public let user: String
   private let value: String
@@ -27,5 +27,5 @@ public struct BasicAuthentication: Authentication {
   public var identity: String { "basic:" + value }
 
   /// The value of the `Authorization` field, which is equal for all requests.
-  public func authorization() async throws(AuthenticationFailure) -> String? { value }
+  public func authorization() async throws(HTTPAuthenticationError) -> String? { value }
 }

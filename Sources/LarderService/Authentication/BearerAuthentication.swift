@@ -1,5 +1,5 @@
 /// Authentication with a bearer token (RFC 6750): a fixed one, or one that the application provides.
-public struct BearerAuthentication: Authentication {
+public struct BearerAuthentication: HTTPAuthentication {
   /// Provides a token. `rejected` is the token that the service rejected, nil for the first and for ordinary calls.
   public typealias Provider = @Sendable (_ rejected: String?) async throws -> String
 
@@ -28,10 +28,10 @@ public struct BearerAuthentication: Authentication {
   }
 
   /// `Bearer` and the token.
-  public func authorization() async throws(AuthenticationFailure) -> String? { try await requestToken(rejected: nil) }
+  public func authorization() async throws(HTTPAuthenticationError) -> String? { try await requestToken(rejected: nil) }
 
   /// Returns a new token from the provider; nil for a fixed token, or if the provider returns the rejected one again.
-  public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
+  public func authorization(after rejected: String?, challenge: String?) async throws(HTTPAuthenticationError)
     -> String?
   {
     guard !isFixed else { return nil }
@@ -40,8 +40,8 @@ public struct BearerAuthentication: Authentication {
     return value == rejected ? nil : value
   }
 
-  private func requestToken(rejected: String?) async throws(AuthenticationFailure) -> String {
-    do { return "Bearer " + (try await provider(rejected)) } catch let failure as AuthenticationFailure {
+  private func requestToken(rejected: String?) async throws(HTTPAuthenticationError) -> String {
+    do { return "Bearer " + (try await provider(rejected)) } catch let failure as HTTPAuthenticationError {
       throw failure
     } catch {
       throw .provider(String(describing: type(of: error)))

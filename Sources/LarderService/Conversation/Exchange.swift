@@ -19,7 +19,7 @@ struct OutgoingRequest: Sendable {
   var fields: HTTPFields
   var body = HTTPBody.none
   var timeouts: HTTPTimeouts
-  var repeatability: RetryPolicy.Repeatability
+  var repeatability: HTTPRetryPolicy.Repeatability
   /// Whether the caller reads the content of a success as a stream.
   var wantsStream = false
 

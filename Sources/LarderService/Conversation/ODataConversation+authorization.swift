@@ -17,14 +17,14 @@ extension ODataConversation {
       return try await attempt(request, method: method)
     }
     var attempt = request
-    let value = try await credentials(request) { () throws(AuthenticationFailure) in
+    let value = try await credentials(request) { () throws(HTTPAuthenticationError) in
       try await authentication.authorization()
     }
     attempt.fields[.authorization] = value
     let response = try await self.attempt(attempt, method: method)
     guard response.status == 401 else { return response }
     let challenge = response.fields[.wwwAuthenticate]
-    let newer = try await credentials(request) { () throws(AuthenticationFailure) in
+    let newer = try await credentials(request) { () throws(HTTPAuthenticationError) in
       try await authentication.authorization(after: value, challenge: challenge)
     }
     guard let newer else { return response }
@@ -33,9 +33,9 @@ extension ODataConversation {
   }
 
   private func credentials(
-    _ request: OutgoingRequest, _ obtain: () async throws(AuthenticationFailure) -> String?
+    _ request: OutgoingRequest, _ obtain: () async throws(HTTPAuthenticationError) -> String?
   ) async throws(ODataServiceError) -> String? {
-    do throws(AuthenticationFailure) { return try await obtain() } catch {
+    do throws(HTTPAuthenticationError) { return try await obtain() } catch {
       if error == .unreachable(.cancelled) { throw request.error(.cancelled) }
       throw request.error(.authentication(error), cause: error)
     }

@@ -16,10 +16,10 @@ public final class ODataConversation: Sendable {
   /// The root of the service.
   package let root: ODataServiceRoot
   /// The options of the conversation.
-  public let options: ConversationOptions
+  public let options: ODataConversationOptions
 
   let transport: any HTTPTransport
-  let authentication: (any Authentication)?
+  let authentication: (any HTTPAuthentication)?
   let state: Locked<SessionState>
   let csrfFetch: SharedFetch<String, ODataServiceError>
   let metadataFetch: SharedFetch<EdmModel, ODataServiceError>
@@ -28,8 +28,8 @@ public final class ODataConversation: Sendable {
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for a root that is not an http or https URL.
   public init(
-    root: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
-    options: ConversationOptions = ConversationOptions()
+    root: URL, transport: any HTTPTransport, authentication: (any HTTPAuthentication)? = nil,
+    options: ODataConversationOptions = ODataConversationOptions()
   ) throws(ODataServiceError) {
     self.root = try ODataServiceRoot(root)
     self.transport = transport

@@ -14,7 +14,7 @@ struct SessionState: Sendable {
   /// A PATCH, MERGE or DELETE was blocked.
   var methodWasRejected = false
 
-  init(host: String, csrf mode: CSRFMode) {
+  init(host: String, csrf mode: ODataCSRFMode) {
     cookies = CookieJar(host: host)
     csrf = CSRFStateMachine(mode: mode)
   }

@@ -11,7 +11,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     /// The service rejected the request: the status and, if it sent one, its own error.
     case http(status: Int, payload: ODataErrorPayload?)
     /// The client is not authenticated, or credentials could not be obtained.
-    case authentication(AuthenticationFailure)
+    case authentication(HTTPAuthenticationError)
     /// The service requires a token against cross-site request forgery and does not provide one; the text says what it
     /// did.
     case csrf(String)
@@ -192,7 +192,7 @@ extension ODataServiceError.Category {
 }
 
 /// Why credentials could not be obtained, or were rejected.
-public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public enum HTTPAuthenticationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The service responded with 401 to the credentials that were sent, or none were configured.
   case rejected(challenge: String?)
   /// The token endpoint rejected the request with an error code (RFC 6749 §5.2), such as `invalid_client`.
@@ -320,7 +320,7 @@ extension ODataServiceError.Category {
   }
 }
 
-extension AuthenticationFailure: LarderError {
+extension HTTPAuthenticationError: LarderError {
   /// The stable number, from 1 in the order of the cases.
   public var errorIdentity: ErrorIdentity {
     switch self {

@@ -29,7 +29,7 @@ package struct ODataServiceRoot: Sendable, Hashable {
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
-        .invalidRequest("a service root must not contain a user name; use an Authentication instead"),
+        .invalidRequest("a service root must not contain a user name; use an HTTPAuthentication instead"),
         operation: "root", url: givenText)
     }
     var path = parts.path.isEmpty ? "/" : parts.path

@@ -1,5 +1,5 @@
 /// When a token against cross-site request forgery (CSRF) is fetched and sent.
-public enum CSRFMode: Sendable, Hashable {
+public enum ODataCSRFMode: Sendable, Hashable {
   /// As soon as the service requires one (403 with `X-CSRF-Token: Required`), and from then on before each change.
   case automatic
   /// Before the first modifying request.
@@ -25,10 +25,10 @@ struct CSRFStateMachine: Equatable {
 
   private enum State: Equatable { case unknown, needed, holding(String) }
 
-  private let mode: CSRFMode
+  private let mode: ODataCSRFMode
   private var state = State.unknown
 
-  init(mode: CSRFMode) { self.mode = mode }
+  init(mode: ODataCSRFMode) { self.mode = mode }
 
   /// Decides what to do before a modifying request is sent.
   func beforeSending() -> Action {

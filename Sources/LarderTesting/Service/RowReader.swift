@@ -23,7 +23,7 @@ struct RowContent {
 /// Checks what clients write against the model.
 struct RowReader {
   let model: TestModel
-  let clock: TestClock
+  let clock: LarderTestClock
   /// The number of the change.
   let number: Int
 

@@ -13,7 +13,7 @@ struct ServiceFault: Error {
 
   /// The feature is not supported by the service for tests.
   static func notSupported(_ feature: String) -> ServiceFault {
-    ServiceFault(501, "TestService does not support \(feature); add a route for the request to its transport.")
+    ServiceFault(501, "ODataTestService does not support \(feature); add a route for the request to its transport.")
   }
 }
 

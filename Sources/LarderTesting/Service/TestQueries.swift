@@ -19,10 +19,10 @@ final class TestQueries: Sendable {
   /// The version of the rows that the store has; nil before it is open.
   private let version = Locked<Int?>(nil)
   private let places: [RowCollection]
-  private let folder: TestFolder
+  private let folder: LarderTestFolder
 
-  init(root: URL, metadata: [UInt8], clock: TestClock, rows: TestRows) throws {
-    folder = try TestFolder()
+  init(root: URL, metadata: [UInt8], clock: LarderTestClock, rows: TestRows) throws {
+    folder = try LarderTestFolder()
     source = RowSource(root: root.absoluteString, metadata: metadata)
     var environment = LarderEnvironment.system
     environment.now = clock.environment.now
@@ -43,10 +43,10 @@ final class TestQueries: Sendable {
   }
 
   /// Reads a path, relative to the root and percent-encoded.
-  func read(_ path: String, accept: String?, _ rows: TestRows) async throws(ServiceFault) -> TestReply {
-    let result = Locked<Result<TestReply, ServiceFault>?>(nil)
+  func read(_ path: String, accept: String?, _ rows: TestRows) async throws(ServiceFault) -> HTTPTestReply {
+    let result = Locked<Result<HTTPTestReply, ServiceFault>?>(nil)
     await calls.run {
-      let reply: Result<TestReply, ServiceFault>
+      let reply: Result<HTTPTestReply, ServiceFault>
       do throws(ServiceFault) { reply = .success(try await self.result(path, accept: accept, rows)) } catch {
         reply = .failure(error)
       }
@@ -56,7 +56,7 @@ final class TestQueries: Sendable {
     return try reply.get()
   }
 
-  private func result(_ path: String, accept: String?, _ rows: TestRows) async throws(ServiceFault) -> TestReply {
+  private func result(_ path: String, accept: String?, _ rows: TestRows) async throws(ServiceFault) -> HTTPTestReply {
     do {
       try await fill(rows)
       var request = ODataSingleRequest.read(path)
@@ -68,7 +68,7 @@ final class TestQueries: Sendable {
       if accept?.contains("metadata=full") ?? false, let node = try? JSONNode(body) {
         body = node.withoutStoreAnnotations.bytes
       }
-      return TestReply(status: response.httpStatus ?? 200, fields: response.fields, body: body)
+      return HTTPTestReply(status: response.httpStatus ?? 200, fields: response.fields, body: body)
     } catch let fault as ServiceFault { throw fault } catch let error as OfflineODataError {
       switch error {
       case .notFound: throw ServiceFault(404, error.errorMessage)

@@ -9,9 +9,10 @@ import LarderOData
 
 // Batches (Protocol 4.0 §11.7), multipart and JSON. A change set is carried out as a whole or not at all.
 extension TestResponder {
-  private typealias Part = (id: String?, group: String?, reply: TestReply)
+  private typealias Part = (id: String?, group: String?, reply: HTTPTestReply)
 
-  func batch(_ request: TestRequest, _ record: @Sendable (TestRequest) -> Void) async throws(ServiceFault) -> TestReply
+  func batch(_ request: HTTPTestRequest, _ record: @Sendable (HTTPTestRequest) -> Void) async throws(ServiceFault)
+    -> HTTPTestReply
   {
     let type = request.fields[.contentType] ?? ""
     let isJSON = type.contains("json")
@@ -94,19 +95,19 @@ extension TestResponder {
   }
 
   /// A request of a batch, with a path relative to the root.
-  private func received(_ request: BatchRequest) throws(ServiceFault) -> TestRequest {
+  private func received(_ request: BatchRequest) throws(ServiceFault) -> HTTPTestRequest {
     let path = model.relative(request.url)
     guard let url = URL(string: path.contains("://") ? path : root + path) else {
       throw ServiceFault(400, "'\(request.url)' is not a URL.")
     }
-    return TestRequest(
+    return HTTPTestRequest(
       method: request.method, url: url, path: PercentEncoding.decode(path) ?? path, fields: request.fields,
       body: request.body, encodedPath: path)
   }
 
   // MARK: Responses
 
-  private func json(_ parts: [Part]) -> TestReply {
+  private func json(_ parts: [Part]) -> HTTPTestReply {
     let responses = parts.map { part in
       var members: [JSONNode.Member] = [
         .init("id", .string(part.id ?? "")), .init("status", .number("\(part.reply.status)")),
@@ -124,7 +125,7 @@ extension TestResponder {
     return reply(200, .object([.init("responses", .array(responses))]))
   }
 
-  private func multipart(_ parts: [[Part]]) -> TestReply {
+  private func multipart(_ parts: [[Part]]) -> HTTPTestReply {
     let (batch, changes) = ("larder-batch", "larder-changes")
     var body: [UInt8] = []
     for part in parts {
@@ -140,7 +141,7 @@ extension TestResponder {
     body += Array("--\(batch)--\r\n".utf8)
     var fields = self.fields
     fields[.contentType] = "multipart/mixed; boundary=\(batch)"
-    return TestReply(fields: fields, body: body)
+    return HTTPTestReply(fields: fields, body: body)
   }
 
   private func message(_ part: Part) -> [UInt8] {

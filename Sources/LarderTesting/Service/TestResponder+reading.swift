@@ -51,7 +51,7 @@ struct Continuations: Sendable {
 
 // Reads: the store of the queries evaluates them; pages and deltas are made of its results.
 extension TestResponder {
-  func read(_ request: TestRequest) async throws(ServiceFault) -> TestReply {
+  func read(_ request: HTTPTestRequest) async throws(ServiceFault) -> HTTPTestReply {
     if let token = request.option("$skiptoken") {
       guard let page = continuations.withLock({ $0.page(token) }), page.resource == request.resource else {
         throw ServiceFault(410, "The link to this page was not given by this service.")
@@ -65,13 +65,13 @@ extension TestResponder {
       case .source(let source)? = path.segments.first?.kind,
       model.isNullableSingleton(source.name), rows.rows[source.name] == nil
     {
-      return TestReply(status: 204, fields: fields, body: [])
+      return HTTPTestReply(status: 204, fields: fields, body: [])
     }
     let reply = try await queries.read(request.encodedPath, accept: request.fields[.accept], rows)
     guard reply.status == 200, case .path(let path) = bound.resource else { return reply }
     if let etag = reply.fields[.etag], let condition = request.fields[.ifNoneMatch], ETagList(condition).contains(etag)
     {
-      return TestReply(status: 304, fields: [.etag: etag], body: [])
+      return HTTPTestReply(status: 304, fields: [.etag: etag], body: [])
     }
     guard path.type?.isCollection == true, path.type?.structure?.isEntityType == true,
       let node = try? JSONNode(reply.body), var members = node.members,
@@ -88,7 +88,7 @@ extension TestResponder {
   }
 
   /// The page of a collection, with a link to the rest.
-  private func deliver(_ page: Continuations.Page, _ request: TestRequest) -> TestReply {
+  private func deliver(_ page: Continuations.Page, _ request: HTTPTestRequest) -> HTTPTestReply {
     let limits = [options.withLock { $0.pageSize }, Preferences(request)["maxpagesize"].flatMap { Int($0) }]
     let size = max(1, limits.compactMap(\.self).min() ?? .max)
     var end = page.end
@@ -100,14 +100,14 @@ extension TestResponder {
       end = [.init("@odata.nextLink", .string("\(root)\(request.encodedResource)?$skiptoken=\(token)"))]
     }
     let value = JSONNode.Member("value", .array(Array(page.entities.prefix(size))))
-    return TestReply(fields: page.fields, body: JSONNode.object(page.head + [value] + end).bytes)
+    return HTTPTestReply(fields: page.fields, body: JSONNode.object(page.head + [value] + end).bytes)
   }
 
   // MARK: Deltas
 
   /// The result, if the service tracks the changes of the query.
   private func tracked(
-    _ entities: [JSONNode], path: ODataBoundPath, options: ODataBoundOptions, request: TestRequest,
+    _ entities: [JSONNode], path: ODataBoundPath, options: ODataBoundOptions, request: HTTPTestRequest,
     rows: TestRows
   ) -> Continuations.TrackedResult? {
     guard Preferences(request)["track-changes"] != nil, self.options.withLock({ $0.tracksChanges }),
@@ -152,13 +152,13 @@ extension TestResponder {
 
   /// What has changed in the result of a query: entities that are new or different, as they are now, and those that are
   /// gone (Protocol 4.0 §11.3). A different expanded entity makes the entity that expands it different.
-  private func delta(_ token: String, _ request: TestRequest) async throws(ServiceFault) -> TestReply {
+  private func delta(_ token: String, _ request: HTTPTestRequest) async throws(ServiceFault) -> HTTPTestReply {
     guard let former = continuations.withLock({ $0.delta(token) }), former.resource == request.resource else {
       throw ServiceFault(410, "The delta link has expired, or was not given by this service.")
     }
     let rows = current
     let bound = try model.bind(former.path)
-    let reply: TestReply
+    let reply: HTTPTestReply
     do throws(ServiceFault) {
       reply = try await queries.read(former.path, accept: request.fields[.accept], rows)
     } catch {
@@ -192,7 +192,7 @@ extension TestResponder {
   }
 }
 
-extension TestRequest {
+extension HTTPTestRequest {
   /// The path without its query, as it was sent.
   var encodedResource: String { String(encodedPath.prefix { $0 != "?" }) }
 }

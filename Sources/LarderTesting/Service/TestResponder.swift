@@ -43,7 +43,7 @@ final class TestResponder: Sendable {
   }
 
   /// Responds to a request. `record` notes the parts of a batch.
-  func respond(to request: TestRequest, record: @Sendable (TestRequest) -> Void) async -> TestReply {
+  func respond(to request: HTTPTestRequest, record: @Sendable (HTTPTestRequest) -> Void) async -> HTTPTestReply {
     do throws(ServiceFault) {
       var request = request
       if request.method == .post, let method = request.fields[.httpMethod] ?? request.fields[.httpMethodOverride] {
@@ -61,8 +61,8 @@ final class TestResponder: Sendable {
 
   /// Responds to a request that is not a batch. `created` has the entities that earlier requests of a batch created.
   func single(
-    _ request: TestRequest, id: String? = nil, created: inout [String: String]
-  ) async throws(ServiceFault) -> TestReply {
+    _ request: HTTPTestRequest, id: String? = nil, created: inout [String: String]
+  ) async throws(ServiceFault) -> HTTPTestReply {
     if request.method == .get || request.method == .head { return try await read(request) }
     let (reply, path) = try change { [created] rows throws(ServiceFault) in
       rows.created = created
@@ -74,25 +74,25 @@ final class TestResponder: Sendable {
 
   // MARK: Replies
 
-  private var metadataReply: TestReply {
+  private var metadataReply: HTTPTestReply {
     let isJSON = metadata.first { $0 > 0x20 } == UInt8(ascii: "{")
     var fields = self.fields
     fields[.contentType] = isJSON ? "application/json" : "application/xml"
-    return TestReply(fields: fields, body: metadata)
+    return HTTPTestReply(fields: fields, body: metadata)
   }
 
   /// The fields of every response.
   var fields: HTTPFields { [.odataVersion: model.model.version >= .v401 ? "4.01" : "4.0"] }
 
-  func reply(_ status: Int, _ node: JSONNode, _ more: HTTPFields = [:]) -> TestReply {
+  func reply(_ status: Int, _ node: JSONNode, _ more: HTTPFields = [:]) -> HTTPTestReply {
     var fields = fields
     fields[.contentType] = "application/json"
     for field in more { fields[field.name] = field.value }
-    return TestReply(status: status, fields: fields, body: node.bytes)
+    return HTTPTestReply(status: status, fields: fields, body: node.bytes)
   }
 
   /// The error response (JSON Format 4.0 §19).
-  func reply(to fault: ServiceFault) -> TestReply {
+  func reply(to fault: ServiceFault) -> HTTPTestReply {
     let error: [JSONNode.Member] = [
       .init("code", .string("\(fault.status)")), .init("message", .string(fault.message)),
     ]
@@ -103,8 +103,8 @@ final class TestResponder: Sendable {
 
   /// Carries out one change, and returns the path of the entity that it created.
   func change(
-    _ request: TestRequest, _ rows: inout TestRows
-  ) throws(ServiceFault) -> (reply: TestReply, created: String?) {
+    _ request: HTTPTestRequest, _ rows: inout TestRows
+  ) throws(ServiceFault) -> (reply: HTTPTestReply, created: String?) {
     try checkOptions(request)
     let target = try target(request, rows)
     switch (request.method, target) {
@@ -149,16 +149,16 @@ final class TestResponder: Sendable {
   }
 
   /// What a change is for. An entity that does not exist is not created by PUT or PATCH.
-  private func target(_ request: TestRequest, _ rows: TestRows) throws(ServiceFault) -> RowTarget {
+  private func target(_ request: HTTPTestRequest, _ rows: TestRows) throws(ServiceFault) -> RowTarget {
     do throws(ServiceFault) { return try rows.target(request.encodedPath) } catch {
       guard error.status == 404, [.put, .patch, .merge].contains(request.method) else { throw error }
       if request.fields.contains(.ifNoneMatch) { throw .notSupported("upserts: \(request.method) of a new entity") }
-      throw ServiceFault(404, "\(error.message) TestService does not create entities by \(request.method).")
+      throw ServiceFault(404, "\(error.message) ODataTestService does not create entities by \(request.method).")
     }
   }
 
   /// System query options would change what is done, or the content of the response.
-  private func checkOptions(_ request: TestRequest) throws(ServiceFault) {
+  private func checkOptions(_ request: HTTPTestRequest) throws(ServiceFault) {
     let shortNames: Set = [
       "select", "expand", "filter", "orderby", "top", "skip", "count", "search", "compute", "apply", "levels", "index",
       "schemaversion", "skiptoken", "deltatoken", "format", "id",
@@ -174,7 +174,7 @@ final class TestResponder: Sendable {
   }
 
   private func unlink(
-    _ owner: String, navigation: EdmNavigationProperty, target: String?, request: TestRequest,
+    _ owner: String, navigation: EdmNavigationProperty, target: String?, request: HTTPTestRequest,
     rows: inout TestRows
   ) throws(ServiceFault) {
     if let url = request.option("$id") {
@@ -186,7 +186,7 @@ final class TestResponder: Sendable {
     }
   }
 
-  private func content(_ request: TestRequest) throws(ServiceFault) -> JSONNode {
+  private func content(_ request: HTTPTestRequest) throws(ServiceFault) -> JSONNode {
     guard request.fields[.contentType]?.contains("json") ?? true else {
       throw ServiceFault(415, "The content must be JSON.")
     }
@@ -194,7 +194,7 @@ final class TestResponder: Sendable {
     do throws(JSONError) { return try JSONNode(request.body) } catch { throw ServiceFault(400, "\(error)") }
   }
 
-  private func checkCondition(_ request: TestRequest, _ row: StoredRow) throws(ServiceFault) {
+  private func checkCondition(_ request: HTTPTestRequest, _ row: StoredRow) throws(ServiceFault) {
     if let condition = request.fields[.ifNoneMatch], ETagList(condition).contains(row.etag) {
       throw ServiceFault(412, "'\(row.path)' exists with the ETag \(row.etag), and 'If-None-Match' is \(condition).")
     }
@@ -207,11 +207,11 @@ final class TestResponder: Sendable {
     }
   }
 
-  private func done() -> TestReply { TestReply(status: 204, fields: fields, body: []) }
+  private func done() -> HTTPTestReply { HTTPTestReply(status: 204, fields: fields, body: []) }
 
   private func created(
-    _ path: String, content: JSONNode, request: TestRequest, rows: TestRows
-  ) throws(ServiceFault) -> (reply: TestReply, created: String?) {
+    _ path: String, content: JSONNode, request: HTTPTestRequest, rows: TestRows
+  ) throws(ServiceFault) -> (reply: HTTPTestReply, created: String?) {
     let row = try rows.row(path)
     var more: HTTPFields = [.location: root + row.url, .etag: row.etag]
     if Preferences(request)["return"] == "minimal" {
@@ -224,7 +224,7 @@ final class TestResponder: Sendable {
     return (reply(201, entity(row, .created(content), rows), more), path)
   }
 
-  private func updated(_ row: StoredRow, _ request: TestRequest, _ rows: TestRows) throws(ServiceFault) -> TestReply {
+  private func updated(_ row: StoredRow, _ request: HTTPTestRequest, _ rows: TestRows) throws(ServiceFault) -> HTTPTestReply {
     guard Preferences(request)["return"] == "representation" else {
       var reply = done()
       reply.fields[.etag] = row.etag
@@ -262,7 +262,7 @@ struct ETagList {
 struct Preferences {
   private var values: [String: String] = [:]
 
-  init(_ request: TestRequest) {
+  init(_ request: HTTPTestRequest) {
     for item in request.fields.values(of: .prefer).flatMap({ $0.split(separator: ",") }) {
       let sides = item.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map { side in
         side.filter { $0 != " " && $0 != "\"" }
@@ -276,7 +276,7 @@ struct Preferences {
   subscript(name: String) -> String? { values[name] }
 }
 
-extension TestRequest {
+extension HTTPTestRequest {
   /// The path without its query.
   var resource: String { String(path.prefix { $0 != "?" }) }
 

@@ -29,9 +29,9 @@ struct TestRows: Sendable {
   /// The entities that earlier requests of the batch created, by Content-ID.
   var created: [String: String] = [:]
 
-  private let clock: TestClock
+  private let clock: LarderTestClock
 
-  init(_ model: TestModel, clock: TestClock) {
+  init(_ model: TestModel, clock: LarderTestClock) {
     self.model = model
     self.clock = clock
   }

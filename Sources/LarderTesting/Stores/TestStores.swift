@@ -24,10 +24,10 @@ extension OnlineODataStore {
   ///   - clock: the clock of the store.
   ///   - configure: changes the options of the store.
   public static func forTests(
-    serviceRoot: URL, transport: any HTTPTransport, clock: TestClock = TestClock(),
+    serviceRoot: URL, transport: any HTTPTransport, clock: LarderTestClock = LarderTestClock(),
     configure: (inout OnlineStoreOptions) -> Void = { _ in }
   ) async throws -> OnlineODataStore {
-    let folder = try TestFolder()
+    let folder = try LarderTestFolder()
     // Stores of one name exclude each other, wherever their files are, and tests run in parallel.
     var options = OnlineStoreOptions(useCache: true, path: folder.path, storeName: folder.name)
     options.conversation.retry = .never
@@ -50,10 +50,10 @@ extension OfflineODataProvider {
   ///   - clock: the clock of the store.
   ///   - configure: changes the parameters of the store.
   public static func forTests(
-    serviceRoot: URL, transport: any HTTPTransport, queries: [String], clock: TestClock = TestClock(),
+    serviceRoot: URL, transport: any HTTPTransport, queries: [String], clock: LarderTestClock = LarderTestClock(),
     configure: (inout OfflineODataParameters) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
-    let folder = try TestFolder()
+    let folder = try LarderTestFolder()
     var parameters = OfflineODataParameters(path: folder.path)
     parameters.conversation.retry = .never
     parameters.conversation.environment = clock.environment
@@ -74,7 +74,8 @@ extension ContentManager {
   ///   - clock: the clock that decides what is fresh.
   ///   - configure: changes the options of the cache.
   public static func forTests(
-    transport: any HTTPTransport, clock: TestClock = TestClock(), configure: (inout HTTPCacheOptions) -> Void = { _ in }
+    transport: any HTTPTransport, clock: LarderTestClock = LarderTestClock(),
+    configure: (inout HTTPCacheOptions) -> Void = { _ in }
   ) -> ContentManager {
     var options = HTTPCacheOptions()
     options.environment = clock.environment
@@ -90,9 +91,9 @@ extension ObjectStore {
   ///   - clock: the clock that decides what has expired.
   ///   - options: the options of the store.
   public static func forTests(
-    clock: TestClock = TestClock(), options: ObjectStoreOptions = ObjectStoreOptions()
+    clock: LarderTestClock = LarderTestClock(), options: ObjectStoreOptions = ObjectStoreOptions()
   ) async throws -> ObjectStore {
-    let folder = try TestFolder()
+    let folder = try LarderTestFolder()
     return try await ObjectStore(
       path: folder.file("objects.larder"), options: options, environment: folder.kept(by: clock.environment))
   }

@@ -13,13 +13,13 @@ public import LarderService
 /// ```swift
 /// let transport = ScriptedTransport()
 /// transport.route("GET headline", "Rain")
-/// transport.route("POST orders") { request in TestReply(#"{"id": 7}"#, status: 201) }
+/// transport.route("POST orders") { request in HTTPTestReply(#"{"id": 7}"#, status: 201) }
 /// ```
 ///
 /// A request that no route fits gets the status 404, with a message that names it.
 public final class ScriptedTransport: HTTPTransport {
   /// Responds to a request. A thrown ``LarderHTTP/HTTPTransportError`` is the error of the request.
-  public typealias Handler = @Sendable (TestRequest) async throws -> TestReply
+  public typealias Handler = @Sendable (HTTPTestRequest) async throws -> HTTPTestReply
 
   private struct Route {
     let pattern: RequestPattern
@@ -27,7 +27,7 @@ public final class ScriptedTransport: HTTPTransport {
   }
 
   private struct PlannedFault {
-    let fault: TestFault
+    let fault: HTTPTestFault
     let pattern: RequestPattern?
     var count: Int
   }
@@ -35,12 +35,12 @@ public final class ScriptedTransport: HTTPTransport {
   private struct State {
     var routes: [Route] = []
     var fallback: Handler?
-    var log: [TestRequest] = []
+    var log: [HTTPTestRequest] = []
     var faults: [PlannedFault] = []
     var isOffline = false
     var latency = Duration.zero
 
-    mutating func takeFault(for request: TestRequest) -> TestFault? {
+    mutating func takeFault(for request: HTTPTestRequest) -> HTTPTestFault? {
       guard let index = faults.firstIndex(where: { $0.pattern?.matches(request) ?? true }) else { return nil }
       let fault = faults[index].fault
       faults[index].count -= 1
@@ -52,7 +52,7 @@ public final class ScriptedTransport: HTTPTransport {
   /// The URL that paths of routes and requests are relative to; it ends with a slash.
   public let root: URL
   /// The clock that the latency passes on.
-  public let clock: TestClock
+  public let clock: LarderTestClock
   private let state = Locked(State())
 
   /// Creates a transport without routes.
@@ -60,7 +60,7 @@ public final class ScriptedTransport: HTTPTransport {
   /// - Parameters:
   ///   - root: the URL that paths are relative to.
   ///   - clock: the clock of the latency.
-  public init(root: URL = ScriptedTransport.defaultRoot, clock: TestClock = TestClock()) {
+  public init(root: URL = ScriptedTransport.defaultRoot, clock: LarderTestClock = LarderTestClock()) {
     self.root = root.absoluteString.hasSuffix("/") ? root : root.appending(path: "/")
     self.clock = clock
   }
@@ -71,7 +71,8 @@ public final class ScriptedTransport: HTTPTransport {
   /// Creates a transport that replays recorded exchanges, by method and URL. Several exchanges for one URL are replayed in
   /// their order, and the last one again and again. Routes that are added later replace exchanges.
   public convenience init(
-    replaying recording: RecordedExchanges, root: URL = ScriptedTransport.defaultRoot, clock: TestClock = TestClock()
+    replaying recording: RecordedExchanges, root: URL = ScriptedTransport.defaultRoot,
+    clock: LarderTestClock = LarderTestClock()
   ) {
     self.init(root: root, clock: clock)
     let replay = Replay(recording)
@@ -86,7 +87,7 @@ public final class ScriptedTransport: HTTPTransport {
   ///   - pattern: a method and a path relative to the root, such as `GET Orders` or `PATCH Orders(*)`. `*` matches any
   ///     text, also as the method. A pattern without `?` fits every query.
   ///   - reply: the response.
-  public func route(_ pattern: String, _ reply: TestReply) { route(pattern) { _ in reply } }
+  public func route(_ pattern: String, _ reply: HTTPTestReply) { route(pattern) { _ in reply } }
 
   /// Sets the code that responds to all requests that fit a pattern.
   public func route(_ pattern: String, _ handler: @escaping Handler) {
@@ -127,7 +128,7 @@ public final class ScriptedTransport: HTTPTransport {
   ///   - fault: the failure.
   ///   - times: the number of requests that fail.
   ///   - pattern: which requests fail, as in a route; nil for all.
-  public func fail(next fault: TestFault, times: Int = 1, on pattern: String? = nil) {
+  public func fail(next fault: HTTPTestFault, times: Int = 1, on pattern: String? = nil) {
     guard times > 0 else { return }
     state.withLock {
       $0.faults.append(PlannedFault(fault: fault, pattern: pattern.map(RequestPattern.init), count: times))
@@ -144,13 +145,13 @@ public final class ScriptedTransport: HTTPTransport {
   public var requests: [String] { log.map(\.description) }
 
   /// The requests that were sent, with their fields and their content.
-  public var log: [TestRequest] { state.withLock { $0.log } }
+  public var log: [HTTPTestRequest] { state.withLock { $0.log } }
 
   /// Forgets the requests that were sent.
   public func clearRequests() { _ = state.withLock { exchange(&$0.log, with: []) } }
 
   /// Adds a part of a batch to the requests.
-  func record(_ request: TestRequest) { state.withLock { $0.log.append(request) } }
+  func record(_ request: HTTPTestRequest) { state.withLock { $0.log.append(request) } }
 
   /// Responds to a request.
   public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
@@ -161,7 +162,7 @@ public final class ScriptedTransport: HTTPTransport {
 
   private func respond(to request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
-    let received = TestRequest(
+    let received = HTTPTestRequest(
       method: request.method, url: request.url, path: path(of: request.url), fields: request.fields,
       body: try await ScriptedTransport.content(request.body), encodedPath: encodedPath(of: request.url))
     let (latency, isOffline) = state.withLock { state in
@@ -180,7 +181,7 @@ public final class ScriptedTransport: HTTPTransport {
     }
     switch fault {
     case .error(let error): throw error
-    case .status(let status, let fields): return response(TestReply.status(status, fields: fields), to: request)
+    case .status(let status, let fields): return response(HTTPTestReply.status(status, fields: fields), to: request)
     case .responseLost, .truncatedContent, nil: break
     }
     let reply = try await handler?(received) ?? ScriptedTransport.noRoute(received)
@@ -191,7 +192,7 @@ public final class ScriptedTransport: HTTPTransport {
     }
   }
 
-  private func response(_ reply: TestReply, to request: HTTPRequest) -> HTTPResponse {
+  private func response(_ reply: HTTPTestReply, to request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(
       status: reply.status, fields: reply.fields, url: request.url,
       body: HTTPBodyStream(request.method == .head ? [] : reply.body))
@@ -211,8 +212,8 @@ public final class ScriptedTransport: HTTPTransport {
     return response
   }
 
-  private static func noRoute(_ request: TestRequest) -> TestReply {
-    TestReply("There is no route for '\(request)'.", status: 404)
+  private static func noRoute(_ request: HTTPTestRequest) -> HTTPTestReply {
+    HTTPTestReply("There is no route for '\(request)'.", status: 404)
   }
 
   private static func content(_ body: HTTPBody) async throws -> [UInt8] {
@@ -246,7 +247,7 @@ struct RequestPattern: Sendable {
     hasQuery = text.contains("?")
   }
 
-  func matches(_ request: TestRequest) -> Bool {
+  func matches(_ request: HTTPTestRequest) -> Bool {
     let path = hasQuery ? request.path[...] : request.path.prefix { $0 != "?" }
     return RequestPattern.matches(text[...], Array("\(request.method) \(path)")[...])
   }
@@ -279,12 +280,12 @@ private final class Replay: Sendable {
 
   init(_ recording: RecordedExchanges) { exchanges = recording.exchanges }
 
-  func reply(to request: TestRequest) throws -> TestReply {
+  func reply(to request: HTTPTestRequest) throws -> HTTPTestReply {
     let candidates = exchanges.indices.filter {
       exchanges[$0].matches(method: request.method, url: request.url.absoluteString)
     }
     guard let last = candidates.last else {
-      return TestReply(
+      return HTTPTestReply(
         "The recording has no response to '\(request.method) \(request.url.absoluteString)'. Add it with 'larder record'.",
         status: 404)
     }
@@ -294,6 +295,6 @@ private final class Replay: Sendable {
       return index
     }
     let exchange = exchanges[index]
-    return TestReply(status: exchange.status, fields: exchange.fields, body: exchange.body)
+    return HTTPTestReply(status: exchange.status, fields: exchange.fields, body: exchange.body)
   }
 }

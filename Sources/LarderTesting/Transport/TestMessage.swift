@@ -7,7 +7,7 @@ public import LarderHTTP
 #endif
 
 /// A request that a ``ScriptedTransport`` received.
-public struct TestRequest: Sendable, CustomStringConvertible {
+public struct HTTPTestRequest: Sendable, CustomStringConvertible {
   /// The request method.
   public var method: HTTPMethod
   /// The absolute URL.
@@ -32,7 +32,7 @@ public struct TestRequest: Sendable, CustomStringConvertible {
 /// A response that a ``ScriptedTransport`` returns.
 ///
 /// A string literal is a reply with status 200. Its content type follows from the first character: JSON, XML or text.
-public struct TestReply: Sendable, ExpressibleByStringLiteral {
+public struct HTTPTestReply: Sendable, ExpressibleByStringLiteral {
   /// The status code.
   public var status: Int
   /// The header fields.
@@ -51,15 +51,15 @@ public struct TestReply: Sendable, ExpressibleByStringLiteral {
   public init(_ text: String = "", status: Int = 200, contentType: String? = nil, fields: HTTPFields = [:]) {
     self.init(status: status, fields: fields, body: Array(text.utf8))
     guard !text.isEmpty, !self.fields.contains(.contentType) else { return }
-    self.fields[.contentType] = contentType ?? TestReply.contentType(of: text)
+    self.fields[.contentType] = contentType ?? HTTPTestReply.contentType(of: text)
   }
 
   /// Creates a reply with JSON, XML or text.
   public init(stringLiteral text: String) { self.init(text) }
 
   /// A reply without content.
-  public static func status(_ status: Int, fields: HTTPFields = [:]) -> TestReply {
-    TestReply(status: status, fields: fields, body: [])
+  public static func status(_ status: Int, fields: HTTPFields = [:]) -> HTTPTestReply {
+    HTTPTestReply(status: status, fields: fields, body: [])
   }
 
   private static func contentType(of text: String) -> String {
@@ -72,7 +72,7 @@ public struct TestReply: Sendable, ExpressibleByStringLiteral {
 }
 
 /// A failure of the network or of the server, for ``ScriptedTransport/fail(next:times:on:)``.
-public enum TestFault: Sendable, Hashable {
+public enum HTTPTestFault: Sendable, Hashable {
   /// The request fails with an error, and the service does not receive it.
   case error(HTTPTransportError)
   /// The server responds with a status, and does not carry out the request. `fields` can have `Retry-After`.
@@ -83,17 +83,18 @@ public enum TestFault: Sendable, Hashable {
   case truncatedContent
 
   /// No data for longer than the time limit.
-  public static let timeout = TestFault.error(.timeout(phase: "idle"))
+  public static let timeout = HTTPTestFault.error(.timeout(phase: "idle"))
   /// The server does not accept connections.
-  public static let cannotConnect = TestFault.error(.cannotConnect(host: "service.test", reason: "connection refused"))
+  public static let cannotConnect = HTTPTestFault.error(
+    .cannotConnect(host: "service.test", reason: "connection refused"))
   /// The name of the server has no address.
-  public static let hostNotFound = TestFault.error(.hostNotFound(host: "service.test"))
+  public static let hostNotFound = HTTPTestFault.error(.hostNotFound(host: "service.test"))
   /// The connection broke before the service received the request.
-  public static let connectionLost = TestFault.error(.connectionLost(reason: "connection reset"))
+  public static let connectionLost = HTTPTestFault.error(.connectionLost(reason: "connection reset"))
   /// The certificate of the server is not trusted.
-  public static let tls = TestFault.error(.tls(host: "service.test", reason: "the certificate is not trusted"))
+  public static let tls = HTTPTestFault.error(.tls(host: "service.test", reason: "the certificate is not trusted"))
   /// The server sends something that is not HTTP.
-  public static let protocolViolation = TestFault.error(.protocolViolation("the first line is not a status line"))
+  public static let protocolViolation = HTTPTestFault.error(.protocolViolation("the first line is not a status line"))
   /// The server redirects in a circle.
-  public static let tooManyRedirects = TestFault.error(.tooManyRedirects)
+  public static let tooManyRedirects = HTTPTestFault.error(.tooManyRedirects)
 }

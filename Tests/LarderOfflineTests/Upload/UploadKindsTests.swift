@@ -85,7 +85,7 @@ struct UploadKindsTests {
   }
 
   private func open(
-    _ taker: Taker, _ folder: TemporaryFolder, _ change: (inout ConversationOptions) -> Void = { _ in }
+    _ taker: Taker, _ folder: TemporaryFolder, _ change: (inout ODataConversationOptions) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(path: folder.path, encryptionKey: try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
@@ -154,8 +154,8 @@ struct UploadKindsTests {
     #expect(taker.heard == (1...8).map { #"PATCH Customers(1) {"Level":\#($0)}"# })
   }
 
-  @Test("Networks that let only GET and POST pass", arguments: [MethodTunnelling.always, .automatic])
-  func tunnelling(mode: MethodTunnelling) async throws {
+  @Test("Networks that let only GET and POST pass", arguments: [ODataMethodTunnelling.always, .automatic])
+  func tunnelling(mode: ODataMethodTunnelling) async throws {
     let (taker, folder) = (Taker(), try TemporaryFolder())
     taker.state.withLock { $0.refusesMethods = true }
     let store = try await open(taker, folder) { $0.tunnelling = mode }

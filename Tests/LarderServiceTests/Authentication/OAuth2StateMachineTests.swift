@@ -74,7 +74,7 @@ struct OAuth2StateMachineTests {
     #expect(polling.next(now: .seconds(20)) == .wait(.seconds(20)))
     #expect(polling.next(now: .seconds(81)) == .expired)
     for failure in [
-      AuthenticationFailure.accessDenied, .deviceCodeExpired, .invalidGrant, .tokenEndpoint(code: "invalid_client"),
+      HTTPAuthenticationError.accessDenied, .deviceCodeExpired, .invalidGrant, .tokenEndpoint(code: "invalid_client"),
       .unreachable(.cancelled),
     ] {
       #expect(polling.after(failure) == failure)

@@ -79,7 +79,7 @@ struct OAuth2Tests {
     let stayer = Task { try await authentication.authorization() }
     try await tokenRequests.wait(for: 1)
     leaver.cancel()
-    await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
+    await #expect(throws: HTTPAuthenticationError.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
     #expect(try await stayer.value == "Bearer A")
   }
@@ -101,7 +101,7 @@ struct OAuth2Tests {
     let leaver = Task { try await authentication.authorization() }
     try await tokenRequests.wait(for: 1)
     leaver.cancel()
-    await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
+    await #expect(throws: HTTPAuthenticationError.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
     #expect(try await authentication.authorization() == "Bearer A")
     #expect(transport.requests.count == 1)
@@ -201,7 +201,7 @@ struct OAuth2Tests {
       client: try Self.client(.none), deviceEndpoint: try #require(URL(string: "https://id.example/device")),
       transport: transport, environment: clock.environment())
     let prompt = try await flow.start()
-    await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: prompt) }
+    await #expect(throws: HTTPAuthenticationError.deviceCodeExpired) { try await flow.token(for: prompt) }
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(5)])
   }
 

@@ -11,9 +11,9 @@ import Testing
 @Suite("A conversation over real connections", .timeLimit(.minutes(5)))
 struct OverTheWireTests {
   static func conversation(
-    _ server: ScriptedServer, authentication: (any Authentication)? = nil, clock: TestClock = TestClock()
+    _ server: ScriptedServer, authentication: (any HTTPAuthentication)? = nil, clock: TestClock = TestClock()
   ) throws -> ODataConversation {
-    var options = ConversationOptions()
+    var options = ODataConversationOptions()
     options.environment = clock.environment()
     return try ODataConversation(
       root: server.url("/s/"), transport: try CurlTransport(), authentication: authentication, options: options)
@@ -128,7 +128,7 @@ struct OverTheWireTests {
   func notThere() async throws {
     let port = try LoopbackPort.free()
     let clock = TestClock()
-    var options = ConversationOptions()
+    var options = ODataConversationOptions()
     options.environment = clock.environment()
     let service = try ODataConversation(
       root: try #require(URL(string: "http://127.0.0.1:\(port)/s/")), transport: try CurlTransport(), options: options)

@@ -7,14 +7,14 @@ import Testing
 struct RetryTests {
   typealias Machine = RetryStateMachine
 
-  static func machine(_ repeatability: RetryPolicy.Repeatability = .always, attempts: Int = 4) -> Machine {
-    Machine(policy: RetryPolicy(attemptLimit: attempts), repeatability: repeatability, start: .zero)
+  static func machine(_ repeatability: HTTPRetryPolicy.Repeatability = .always, attempts: Int = 4) -> Machine {
+    Machine(policy: HTTPRetryPolicy(attemptLimit: attempts), repeatability: repeatability, start: .zero)
   }
 
   @Test("waits double up to the limit, and full jitter shortens them by any part")
   func backOff() {
     var machine = Machine(
-      policy: RetryPolicy(
+      policy: HTTPRetryPolicy(
         attemptLimit: 7, baseDelay: .seconds(1), delayLimit: .seconds(5), totalTimeLimit: .seconds(1000)),
       repeatability: .always, start: .zero)
     var waits: [Machine.Action] = []
@@ -48,7 +48,7 @@ struct RetryTests {
       (.transport(.bodyTooLarge(limit: 1)), [false, false, false]),
     ])
   func outcomes(outcome: Machine.Outcome, repeated: [Bool]) {
-    for (repeatability, expected) in zip([RetryPolicy.Repeatability.always, .ifUntouched, .never], repeated) {
+    for (repeatability, expected) in zip([HTTPRetryPolicy.Repeatability.always, .ifUntouched, .never], repeated) {
       var machine = Self.machine(repeatability)
       let action = machine.after(outcome, now: .zero, unixTime: 0, random: 0)
       #expect((action == .wait(.zero)) == expected, "\(repeatability)")
@@ -58,12 +58,12 @@ struct RetryTests {
   @Test(
     "only idempotent methods are repeated, and changes with an ETag only if they were not executed (RFC 9110 §9.2.2)",
     arguments: [
-      (HTTPMethod.get, false, RetryPolicy.Repeatability.always), (.head, false, .always), (.put, false, .always),
+      (HTTPMethod.get, false, HTTPRetryPolicy.Repeatability.always), (.head, false, .always), (.put, false, .always),
       (.delete, false, .always), (.put, true, .ifUntouched), (.delete, true, .ifUntouched), (.post, false, .never),
       (.patch, false, .never), (.merge, true, .never),
     ])
-  func methods(method: HTTPMethod, isConditional: Bool, expected: RetryPolicy.Repeatability) {
-    #expect(RetryPolicy.Repeatability(method: method, isConditional: isConditional) == expected)
+  func methods(method: HTTPMethod, isConditional: Bool, expected: HTTPRetryPolicy.Repeatability) {
+    #expect(HTTPRetryPolicy.Repeatability(method: method, isConditional: isConditional) == expected)
   }
 
   @Test(

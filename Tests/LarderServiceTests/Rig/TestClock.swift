@@ -37,10 +37,10 @@ final class TestClock: Sendable {
 
 /// A conversation over a transport in memory, at `https://erp.example/sap/S/`.
 func conversation(
-  _ transport: FakeTransport, authentication: (any Authentication)? = nil, clock: TestClock = TestClock(),
-  root: String = "https://erp.example/sap/S/", _ change: (inout ConversationOptions) -> Void = { _ in }
+  _ transport: FakeTransport, authentication: (any HTTPAuthentication)? = nil, clock: TestClock = TestClock(),
+  root: String = "https://erp.example/sap/S/", _ change: (inout ODataConversationOptions) -> Void = { _ in }
 ) throws -> ODataConversation {
-  var options = ConversationOptions()
+  var options = ODataConversationOptions()
   options.environment = clock.environment()
   change(&options)
   let url = try #require(URL(string: root))

@@ -11,13 +11,13 @@ extension OAuth2Authentication {
       /// Request a token from the endpoint.
       case request(OAuth2Grant)
       /// Fail.
-      case fail(AuthenticationFailure)
+      case fail(HTTPAuthenticationError)
     }
 
     private enum State {
       case none
       case holding(accessToken: String, until: Duration?)
-      case ended(AuthenticationFailure)
+      case ended(HTTPAuthenticationError)
     }
 
     private var state = State.none
@@ -52,7 +52,7 @@ extension OAuth2Authentication {
     }
 
     /// Records a rejection by the endpoint.
-    mutating func failed(_ failure: AuthenticationFailure) {
+    mutating func failed(_ failure: HTTPAuthenticationError) {
       if failure == .invalidGrant, !hasClientCredentials { state = .ended(failure) }
     }
 

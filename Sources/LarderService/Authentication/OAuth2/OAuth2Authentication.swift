@@ -11,7 +11,7 @@ public import LarderHTTP
 ///
 /// A token is renewed shortly before it expires, and once after a 401. However many requests wait for a token, it is
 /// requested once, and a failure is reported to all of them.
-public final class OAuth2Authentication: Authentication {
+public final class OAuth2Authentication: HTTPAuthentication {
   /// The user to whom the tokens belong.
   public let identity: String
   private let client: OAuth2Client
@@ -19,7 +19,7 @@ public final class OAuth2Authentication: Authentication {
   private let environment: LarderEnvironment
   private let onRefreshToken: @Sendable (String) -> Void
   private let state: Locked<StateMachine>
-  private let fetch: SharedFetch<String, AuthenticationFailure>
+  private let fetch: SharedFetch<String, HTTPAuthenticationError>
 
   /// Creates the application's own access, with client credentials (RFC 6749 §4.4).
   public convenience init(
@@ -74,10 +74,10 @@ public final class OAuth2Authentication: Authentication {
   }
 
   /// Returns a valid token, and requests one if there is none.
-  public func authorization() async throws(AuthenticationFailure) -> String? { "Bearer " + (try await accessToken()) }
+  public func authorization() async throws(HTTPAuthenticationError) -> String? { "Bearer " + (try await accessToken()) }
 
   /// Returns a newer token; nil if the service rejects the newest one.
-  public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
+  public func authorization(after rejected: String?, challenge: String?) async throws(HTTPAuthenticationError)
     -> String?
   {
     if let rejected, rejected.hasPrefix("Bearer ") {
@@ -87,7 +87,7 @@ public final class OAuth2Authentication: Authentication {
     return value == rejected ? nil : value
   }
 
-  private func accessToken() async throws(AuthenticationFailure) -> String {
+  private func accessToken() async throws(HTTPAuthenticationError) -> String {
     let now = environment.uptime()
     switch state.withLock({ $0.next(now: now) }) {
     case .use(let token): return token
@@ -97,7 +97,7 @@ public final class OAuth2Authentication: Authentication {
   }
 
   /// Requests a token unless another request has received one meanwhile.
-  private func fetchToken() async -> Result<String, AuthenticationFailure> {
+  private func fetchToken() async -> Result<String, HTTPAuthenticationError> {
     let now = environment.uptime()
     switch state.withLock({ $0.next(now: now) }) {
     case .use(let token): return .success(token)
@@ -106,9 +106,9 @@ public final class OAuth2Authentication: Authentication {
     }
   }
 
-  private func request(_ grant: OAuth2Grant) async -> Result<String, AuthenticationFailure> {
+  private func request(_ grant: OAuth2Grant) async -> Result<String, HTTPAuthenticationError> {
     let requestedAt = environment.uptime()
-    do throws(AuthenticationFailure) {
+    do throws(HTTPAuthenticationError) {
       let form = grant.form(scope: client.scope) + client.parameters
       let node = try await OAuth2TokenEndpoint.response(
         to: client.request(to: client.tokenEndpoint, form), over: transport)

@@ -42,8 +42,8 @@ public struct OAuth2DeviceFlow: Sendable {
     let start: Duration
   }
 
-  /// Requests a code (§3.1, §3.2). Throws ``AuthenticationFailure``.
-  public func start() async throws(AuthenticationFailure) -> UserPrompt {
+  /// Requests a code (§3.1, §3.2). Throws ``HTTPAuthenticationError``.
+  public func start() async throws(HTTPAuthenticationError) -> UserPrompt {
     let start = environment.uptime()
     let scope = client.scope.map { [(name: "scope", value: $0)] } ?? []
     // A client that sends its id in the `Authorization` field repeats it here, because the parameter is required.
@@ -65,14 +65,14 @@ public struct OAuth2DeviceFlow: Sendable {
 
   /// Requests the token repeatedly until the user has confirmed or denied access, or the code has expired (§3.4, §3.5).
   ///
-  /// Throws ``AuthenticationFailure``: `accessDenied`, `deviceCodeExpired`, or the endpoint's error.
-  public func token(for prompt: UserPrompt) async throws(AuthenticationFailure) -> OAuth2Token {
+  /// Throws ``HTTPAuthenticationError``: `accessDenied`, `deviceCodeExpired`, or the endpoint's error.
+  public func token(for prompt: UserPrompt) async throws(HTTPAuthenticationError) -> OAuth2Token {
     var polling = DeviceCodePolling(
       interval: prompt.interval, lifetime: prompt.lifetime, start: prompt.start)
     let form = OAuth2Grant.deviceCode(prompt.deviceCode).form(scope: nil) + client.parameters
     while case .wait(let pause) = polling.next(now: environment.uptime()) {
       do { try await environment.sleep(pause) } catch { throw .unreachable(.cancelled) }
-      do throws(AuthenticationFailure) {
+      do throws(HTTPAuthenticationError) {
         let node = try await OAuth2TokenEndpoint.response(
           to: client.request(to: client.tokenEndpoint, form), over: transport)
         return try OAuth2TokenEndpoint.token(node)
@@ -105,7 +105,7 @@ struct DeviceCodePolling {
   func next(now: Duration) -> Action { now + interval > end ? .expired : .wait(interval) }
 
   /// Decides what a failure means. Nil continues polling, more slowly if the server requires it or cannot be reached.
-  mutating func after(_ failure: AuthenticationFailure) -> AuthenticationFailure? {
+  mutating func after(_ failure: HTTPAuthenticationError) -> HTTPAuthenticationError? {
     switch failure {
     case .tokenEndpoint("authorization_pending"): return nil
     case .tokenEndpoint("slow_down"):

@@ -27,7 +27,7 @@ enum OAuth2TokenEndpoint {
   static let maximumBytes = 1 << 20
 
   /// Sends a request and returns the members of the response's object, or throws the reason why there are none.
-  static func response(to request: HTTPRequest, over transport: any HTTPTransport) async throws(AuthenticationFailure)
+  static func response(to request: HTTPRequest, over transport: any HTTPTransport) async throws(HTTPAuthenticationError)
     -> JSONNode
   {
     let status: Int
@@ -50,7 +50,7 @@ enum OAuth2TokenEndpoint {
   }
 
   /// The failure that an error code means (RFC 6749 §5.2; RFC 8628 §3.5).
-  static func failure(_ code: String) -> AuthenticationFailure {
+  static func failure(_ code: String) -> HTTPAuthenticationError {
     switch code {
     case "invalid_grant": .invalidGrant
     case "expired_token": .deviceCodeExpired
@@ -60,7 +60,7 @@ enum OAuth2TokenEndpoint {
   }
 
   /// Reads a token from the response's object.
-  static func token(_ node: JSONNode) throws(AuthenticationFailure) -> OAuth2Token {
+  static func token(_ node: JSONNode) throws(HTTPAuthenticationError) -> OAuth2Token {
     guard let access = node["access_token"]?.string, !access.isEmpty else {
       throw .malformedTokenResponse("access_token is missing")
     }
@@ -76,7 +76,7 @@ enum OAuth2TokenEndpoint {
   }
 
   /// Reads a number of seconds, which some servers write as a string; nil if there is none.
-  static func seconds(_ node: JSONNode?) throws(AuthenticationFailure) -> Duration? {
+  static func seconds(_ node: JSONNode?) throws(HTTPAuthenticationError) -> Duration? {
     guard let node, node != .null else { return nil }
     guard let text = node.text, let number = Double(text), number.isFinite, number >= 0 else {
       throw .malformedTokenResponse("a time is not a number of seconds")

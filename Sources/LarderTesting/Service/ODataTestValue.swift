@@ -3,11 +3,11 @@ import LarderOData
 /// A JSON value, written as a literal: of the properties of a row.
 ///
 /// ```swift
-/// let order: TestRow = ["ID": 1, "Note": "tea", "Price": 2.5, "Paid": true, "Buyer": nil, "Items": [["ID": 7]]]
+/// let order: ODataTestRow = ["ID": 1, "Note": "tea", "Price": 2.5, "Paid": true, "Buyer": nil, "Items": [["ID": 7]]]
 /// ```
 ///
 /// Decimals with many digits, dates and identifiers are strings, as in a payload: `"2026-05-01"`.
-public struct TestValue: Sendable, Hashable {
+public struct ODataTestValue: Sendable, Hashable {
   let node: JSONNode
 
   init(_ node: JSONNode) { self.node = node }
@@ -31,16 +31,18 @@ public struct TestValue: Sendable, Hashable {
   /// Whether the value is null.
   public var isNull: Bool { node == .null }
   /// The items of an array; nil for other values.
-  public var array: [TestValue]? { node.items?.map { TestValue($0) } }
+  public var array: [ODataTestValue]? { node.items?.map { ODataTestValue($0) } }
   /// The members of an object; nil for other values.
-  public var object: TestRow? { node.members.map { TestRow($0.map { ($0.name, TestValue($0.value)) }) { $1 } } }
+  public var object: ODataTestRow? {
+    node.members.map { ODataTestRow($0.map { ($0.name, ODataTestValue($0.value)) }) { $1 } }
+  }
 }
 
 /// The properties of an entity by their names. A navigation property has the related rows, or `Name@odata.bind` has the
 /// paths of existing rows.
-public typealias TestRow = [String: TestValue]
+public typealias ODataTestRow = [String: ODataTestValue]
 
-extension TestValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+extension ODataTestValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// Creates a string.
@@ -54,9 +56,9 @@ extension TestValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   /// Creates null.
   public init(nilLiteral: ()) { node = .null }
   /// Creates an array.
-  public init(arrayLiteral items: TestValue...) { node = .array(items.map(\.node)) }
+  public init(arrayLiteral items: ODataTestValue...) { node = .array(items.map(\.node)) }
   /// Creates an object.
-  public init(dictionaryLiteral members: (String, TestValue)...) {
+  public init(dictionaryLiteral members: (String, ODataTestValue)...) {
     node = .object(members.map { JSONNode.Member($0.0, $0.1.node) })
   }
 
@@ -69,17 +71,17 @@ extension TestValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   /// Creates a truth value.
   public init(_ flag: Bool) { node = .boolean(flag) }
   /// Creates an object.
-  public init(_ row: TestRow) { node = JSONNode(row) }
+  public init(_ row: ODataTestRow) { node = JSONNode(row) }
 }
 
-extension TestValue: CustomStringConvertible {
+extension ODataTestValue: CustomStringConvertible {
   /// The value as JSON.
   public var description: String { node.json }
 }
 
 extension JSONNode {
   /// The object with the properties of a row, in the order of their names.
-  init(_ row: TestRow) {
+  init(_ row: ODataTestRow) {
     self = .object(row.sorted { $0.key < $1.key }.map { Member($0.key, $0.value.node) })
   }
 

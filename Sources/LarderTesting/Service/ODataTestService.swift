@@ -14,7 +14,7 @@ public import LarderOnline
 /// An OData service in memory, created from a model and rows.
 ///
 /// ```swift
-/// let service = try TestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
+/// let service = try ODataTestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
 /// let store = try await service.onlineStore()
 /// service.isOffline = true
 /// ```
@@ -28,11 +28,11 @@ public import LarderOnline
 /// A request that it does not support gets the status 501, with a message that names the feature: calls of actions and
 /// functions, media, changes of one property alone, query options of changes, upserts. Add a route to ``transport`` for
 /// these. Models of OData V2 and V3 are not supported.
-public final class TestService: HTTPTransport {
+public final class ODataTestService: HTTPTransport {
   /// The network between the stores and the service: routes, latency, failures, the requests that were sent.
   public let transport: ScriptedTransport
   /// The clock of the service and of its stores.
-  public var clock: TestClock { transport.clock }
+  public var clock: LarderTestClock { transport.clock }
   /// The root of the service.
   public var root: URL { transport.root }
   /// The model of the service.
@@ -49,25 +49,25 @@ public final class TestService: HTTPTransport {
   ///     their paths.
   ///   - root: the root of the service.
   ///   - clock: the clock of the service and of its stores.
-  /// - Throws: ``TestServiceError`` for rows that do not fit the model, `MetadataError`.
+  /// - Throws: ``ODataTestServiceError`` for rows that do not fit the model, `MetadataError`.
   public convenience init(
-    metadata: String, rows: [String: [TestRow]] = [:], root: URL = ScriptedTransport.defaultRoot,
-    clock: TestClock = TestClock()
+    metadata: String, rows: [String: [ODataTestRow]] = [:], root: URL = ScriptedTransport.defaultRoot,
+    clock: LarderTestClock = LarderTestClock()
   ) throws {
     try self.init(metadata: Array(metadata.utf8), rows: rows, root: root, clock: clock)
   }
 
   /// Creates a service from the bytes of a metadata document, such as a resource of the test target.
   public init(
-    metadata: [UInt8], rows: [String: [TestRow]] = [:], root: URL = ScriptedTransport.defaultRoot,
-    clock: TestClock = TestClock()
+    metadata: [UInt8], rows: [String: [ODataTestRow]] = [:], root: URL = ScriptedTransport.defaultRoot,
+    clock: LarderTestClock = LarderTestClock()
   ) throws {
     let model = try EdmModel.read(metadata)
     guard model.version >= .v4 else {
-      throw TestServiceError(ServiceFault(501, "TestService does not support models of OData V2 and V3."))
+      throw ODataTestServiceError(ServiceFault(501, "ODataTestService does not support models of OData V2 and V3."))
     }
     transport = ScriptedTransport(root: root, clock: clock)
-    let data = try TestService.rows(rows, TestModel(model, root: transport.root.absoluteString), clock)
+    let data = try ODataTestService.rows(rows, TestModel(model, root: transport.root.absoluteString), clock)
     responder = TestResponder(
       data, metadata: metadata,
       queries: try TestQueries(root: transport.root, metadata: metadata, clock: clock, rows: data))
@@ -77,23 +77,25 @@ public final class TestService: HTTPTransport {
     }
   }
 
-  private static func rows(_ rows: [String: [TestRow]], _ model: TestModel, _ clock: TestClock) throws -> TestRows {
+  private static func rows(_ rows: [String: [ODataTestRow]], _ model: TestModel, _ clock: LarderTestClock) throws
+    -> TestRows
+  {
     var data = TestRows(model, clock: clock)
-    var all: [(place: RowCollection, row: TestRow)] = []
+    var all: [(place: RowCollection, row: ODataTestRow)] = []
     for (name, entities) in rows.sorted(by: { $0.key < $1.key }) {
       guard let place = model.place(name) else {
-        throw TestServiceError(ServiceFault(404, "The model has no entity set or singleton '\(name)'."))
+        throw ODataTestServiceError(ServiceFault(404, "The model has no entity set or singleton '\(name)'."))
       }
       all += entities.map { (place, $0) }
     }
-    do throws(ServiceFault) { data.sort(try insert(all, &data)) } catch { throw TestServiceError(error) }
+    do throws(ServiceFault) { data.sort(try insert(all, &data)) } catch { throw ODataTestServiceError(error) }
     return data
   }
 
   /// Adds rows, and returns their paths. A row with links comes after the rows that they lead to; if rows lead to each other,
   /// their links are added at the end.
   private static func insert(
-    _ all: [(place: RowCollection, row: TestRow)], _ data: inout TestRows
+    _ all: [(place: RowCollection, row: ODataTestRow)], _ data: inout TestRows
   ) throws(ServiceFault) -> [String] {
     var paths = all.map { _ in "" }
     var pending = all.indices.map { (index: $0, references: JSONNode(all[$0].row).references) }
@@ -164,30 +166,30 @@ public final class TestService: HTTPTransport {
   public var requests: [String] { transport.requests }
 
   /// Lets the next requests fail: ``ScriptedTransport/fail(next:times:on:)``.
-  public func fail(next fault: TestFault, times: Int = 1, on pattern: String? = nil) {
+  public func fail(next fault: HTTPTestFault, times: Int = 1, on pattern: String? = nil) {
     transport.fail(next: fault, times: times, on: pattern)
   }
 
   // MARK: Rows
 
   /// The entity at a path, such as `Orders(1)`, with all its properties; nil if it does not exist.
-  public subscript(path: String) -> TestRow? {
+  public subscript(path: String) -> ODataTestRow? {
     let rows = responder.current
     guard case .row(let path)? = try? rows.target(TestModel.encoded(path)), let row = rows.rows[path]
     else {
       return nil
     }
-    return row.values.mapValues { TestValue($0) }
+    return row.values.mapValues { ODataTestValue($0) }
   }
 
   /// The entities of a set, in the order of their creation.
-  public func rows(_ entitySet: String) -> [TestRow] {
-    responder.current.rows(in: entitySet).map { row in row.values.mapValues { TestValue($0) } }
+  public func rows(_ entitySet: String) -> [ODataTestRow] {
+    responder.current.rows(in: entitySet).map { row in row.values.mapValues { ODataTestValue($0) } }
   }
 
-  /// Adds an entity for another client, and returns its path. Throws ``TestServiceError``.
+  /// Adds an entity for another client, and returns its path. Throws ``ODataTestServiceError``.
   @discardableResult
-  public func insert(_ entitySet: String, _ row: TestRow) throws -> String {
+  public func insert(_ entitySet: String, _ row: ODataTestRow) throws -> String {
     try changing { rows throws(ServiceFault) in
       guard let place = rows.model.place(entitySet) else {
         throw ServiceFault(404, "The model has no entity set '\(entitySet)'.")
@@ -197,16 +199,16 @@ public final class TestService: HTTPTransport {
   }
 
   /// Changes properties of an entity for another client. The entity gets a new ETag, so a client with the old one gets
-  /// 412 for its next change. Throws ``TestServiceError``.
-  public func change(_ path: String, _ properties: TestRow = [:]) throws {
+  /// 412 for its next change. Throws ``ODataTestServiceError``.
+  public func change(_ path: String, _ properties: ODataTestRow = [:]) throws {
     try changing { rows throws(ServiceFault) in
-      try rows.update(try TestService.path(path, rows), JSONNode(properties), replaces: false)
+      try rows.update(try ODataTestService.path(path, rows), JSONNode(properties), replaces: false)
     }
   }
 
-  /// Deletes an entity for another client. Throws ``TestServiceError``.
+  /// Deletes an entity for another client. Throws ``ODataTestServiceError``.
   public func delete(_ path: String) throws {
-    try changing { rows throws(ServiceFault) in try rows.delete(try TestService.path(path, rows)) }
+    try changing { rows throws(ServiceFault) in try rows.delete(try ODataTestService.path(path, rows)) }
   }
 
   private static func path(_ path: String, _ rows: TestRows) throws(ServiceFault) -> String {
@@ -219,7 +221,7 @@ public final class TestService: HTTPTransport {
   private func changing<Result: Sendable>(
     _ body: (inout TestRows) throws(ServiceFault) -> Result
   ) throws -> Result {
-    do throws(ServiceFault) { return try responder.change(body) } catch { throw TestServiceError(error) }
+    do throws(ServiceFault) { return try responder.change(body) } catch { throw ODataTestServiceError(error) }
   }
 
   // MARK: Behaviour
@@ -246,8 +248,8 @@ public final class TestService: HTTPTransport {
   public func expireDeltaLinks() { responder.continuations.withLock { $0.expireDeltas() } }
 }
 
-/// The error of rows that do not fit the model of a ``TestService``.
-public struct TestServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+/// The error of rows that do not fit the model of a ``ODataTestService``.
+public struct ODataTestServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The HTTP status that a client would get.
   public let status: Int
   /// What is wrong with the row.
@@ -259,7 +261,7 @@ public struct TestServiceError: Error, Hashable, Sendable, CustomStringConvertib
   }
 }
 
-extension TestServiceError: LarderError {
+extension ODataTestServiceError: LarderError {
   /// The number is the HTTP status.
   public var errorIdentity: ErrorIdentity {
     ErrorIdentity(status, "rejectedRow", status == 404 ? .notFound : status == 501 ? .notSupported : .invalidInput)

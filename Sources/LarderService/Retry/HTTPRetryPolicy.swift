@@ -1,7 +1,7 @@
 public import LarderHTTP
 
 /// How often and how long a request is repeated after a failure that may be temporary.
-public struct RetryPolicy: Sendable, Hashable {
+public struct HTTPRetryPolicy: Sendable, Hashable {
   /// The number of sends, including the first; 1 never repeats.
   public var attemptLimit: Int
   /// The longest wait before the second send. It doubles for each further one.
@@ -23,7 +23,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 
   /// The policy that sends once.
-  public static let never = RetryPolicy(attemptLimit: 1)
+  public static let never = HTTPRetryPolicy(attemptLimit: 1)
 
   /// Which failed requests may be repeated.
   public enum Repeatability: Sendable, Hashable {
@@ -76,12 +76,12 @@ struct RetryStateMachine {
     case deliver
   }
 
-  private let policy: RetryPolicy
-  private let repeatability: RetryPolicy.Repeatability
+  private let policy: HTTPRetryPolicy
+  private let repeatability: HTTPRetryPolicy.Repeatability
   private let start: Duration
   private var attempts = 1
 
-  init(policy: RetryPolicy, repeatability: RetryPolicy.Repeatability, start: Duration) {
+  init(policy: HTTPRetryPolicy, repeatability: HTTPRetryPolicy.Repeatability, start: Duration) {
     self.policy = policy
     self.repeatability = repeatability
     self.start = start

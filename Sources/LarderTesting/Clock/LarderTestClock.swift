@@ -10,12 +10,12 @@ import Synchronization
 /// A clock that only the test advances.
 ///
 /// ```swift
-/// let clock = TestClock()
+/// let clock = LarderTestClock()
 /// options.environment = clock.environment
 /// …
 /// clock.advance(by: .seconds(60))
 /// ```
-public final class TestClock: Sendable {
+public final class LarderTestClock: Sendable {
   private struct State {
     var lastID = 0
     var sleepers: [Int: Sleeper] = [:]
@@ -76,7 +76,7 @@ public final class TestClock: Sendable {
     let sleepers = state.withLock { state in
       let now = elapsed + time
       precondition(
-        now <= TestClock.limit, "A clock cannot be advanced by more than 290 years: it was advanced by \(time).")
+        now <= LarderTestClock.limit, "A clock cannot be advanced by more than 290 years: it was advanced by \(time).")
       let (seconds, attoseconds) = now.components
       elapsedTime.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .sequentiallyConsistent)
       let ready = state.sleepers.filter { $0.value.end <= now }

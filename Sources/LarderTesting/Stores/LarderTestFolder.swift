@@ -12,7 +12,7 @@ import LarderHTTP
 /// SQLite needs files, so the stores of tests have a folder too. The functions of this module that make stores tie the
 /// folder to the store: close the store at the end of the test, and the folder is removed. A process that ends early
 /// leaves folders behind, for the system to remove.
-public final class TestFolder: Sendable {
+public final class LarderTestFolder: Sendable {
   /// The path of the folder.
   public let path: String
   /// The name of the folder, which no other has.
@@ -44,7 +44,7 @@ public final class TestFolder: Sendable {
 
 private struct FolderKeeper: HTTPTransport {
   let transport: any HTTPTransport
-  let folder: TestFolder
+  let folder: LarderTestFolder
 
   var identity: String { transport.identity }
 

@@ -5,7 +5,7 @@
 /// is presented to the service's own origin and nowhere else.
 ///
 /// Implementations: ``BasicAuthentication``, ``BearerAuthentication``, ``OAuth2Authentication``.
-public protocol Authentication: Sendable {
+public protocol HTTPAuthentication: Sendable {
   /// A text that identifies one user or credential, the same at every start. Caches use it to keep the responses of
   /// different users apart.
   ///
@@ -13,7 +13,7 @@ public protocol Authentication: Sendable {
   var identity: String { get }
 
   /// Returns the value of the `Authorization` field for the next request; nil sends none.
-  func authorization() async throws(AuthenticationFailure) -> String?
+  func authorization() async throws(HTTPAuthenticationError) -> String?
 
   /// Returns another value after the service responded with 401.
   ///
@@ -21,12 +21,12 @@ public protocol Authentication: Sendable {
   ///   - rejected: the value that was sent.
   ///   - challenge: the `WWW-Authenticate` field.
   /// - Returns: the value for repeating the request once; nil if there is no better one.
-  func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure) -> String?
+  func authorization(after rejected: String?, challenge: String?) async throws(HTTPAuthenticationError) -> String?
 }
 
-extension Authentication {
+extension HTTPAuthentication {
   /// Returns nil: there is no better value.
-  public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
+  public func authorization(after rejected: String?, challenge: String?) async throws(HTTPAuthenticationError)
     -> String?
   { nil }
 }

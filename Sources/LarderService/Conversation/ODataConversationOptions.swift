@@ -3,17 +3,17 @@ public import LarderHTTP
 public import LarderOData
 
 /// The options of a conversation with a service.
-public struct ConversationOptions: Sendable {
+public struct ODataConversationOptions: Sendable {
   /// The service's version; nil detects it from the metadata and the responses.
   public var version: ODataVersion?
   /// Fields for every request to the service's own origin, such as `Accept-Language` or an API key.
   public var fields: HTTPFields
   /// When a token against cross-site request forgery is fetched.
-  public var csrf: CSRFMode
+  public var csrf: ODataCSRFMode
   /// When another method is sent as a POST.
-  public var tunnelling: MethodTunnelling
+  public var tunnelling: ODataMethodTunnelling
   /// How often a request is repeated.
-  public var retry: RetryPolicy
+  public var retry: HTTPRetryPolicy
   /// The time limits of each send, for requests that have none of their own.
   public var timeouts: HTTPTimeouts
   /// Whether a service that rejects JSON (406, 415) is sent requests for Atom from then on.
@@ -27,8 +27,9 @@ public struct ConversationOptions: Sendable {
 
   /// The default options: everything is detected, and a response may have 256 MiB.
   public init(
-    version: ODataVersion? = nil, fields: HTTPFields = [:], csrf: CSRFMode = .automatic,
-    tunnelling: MethodTunnelling = .never, retry: RetryPolicy = RetryPolicy(), timeouts: HTTPTimeouts = HTTPTimeouts(),
+    version: ODataVersion? = nil, fields: HTTPFields = [:], csrf: ODataCSRFMode = .automatic,
+    tunnelling: ODataMethodTunnelling = .never, retry: HTTPRetryPolicy = HTTPRetryPolicy(),
+    timeouts: HTTPTimeouts = HTTPTimeouts(),
     fallsBackToAtom: Bool = true, payloadByteLimit: Int = 256 << 20,
     metadataLimits: MetadataLimits = MetadataLimits(), environment: LarderEnvironment = .system
   ) {
@@ -47,7 +48,7 @@ public struct ConversationOptions: Sendable {
 
 /// When PUT, PATCH, MERGE or DELETE is sent as a POST with `X-HTTP-Method`, for networks that let only GET and POST
 /// pass.
-public enum MethodTunnelling: Sendable, Hashable {
+public enum ODataMethodTunnelling: Sendable, Hashable {
   /// Never.
   case never
   /// For PATCH, MERGE and DELETE, once the service or a gateway has responded with 405 or 501 to one of them.
