@@ -14,9 +14,9 @@
 /// }
 /// ```
 ///
-/// As an `NSError` it has the type's full name as its domain, such as `LarderHTTP.HTTPTransportError`, and ``errorCode`` as its
-/// code. `localizedDescription` is the message of ``explanation``, `recoverySuggestion` its cure. On Apple platforms it is also
-/// a `CustomNSError`, whose `userInfo` contains both texts.
+/// As an `NSError` it has the type's full name as its domain, such as `LarderHTTP.HTTPTransportError`, and
+/// ``errorCode`` as its code. `localizedDescription` is the message of ``explanation``, `recoverySuggestion` its cure.
+/// On Apple platforms it is also a `CustomNSError`, whose `userInfo` contains both texts.
 public protocol LarderError: BridgedError, Sendable {
   /// The number, the name and the category of the error.
   var errorIdentity: ErrorIdentity { get }

@@ -6,7 +6,8 @@ import LarderHTTP
 /// Content is published piece by piece. A spooled piece can be read from the spool at any time, and only the last such
 /// piece is held in memory for the fastest readers. A piece that is not spooled is held until every reader has read it,
 /// and the pump waits while too many are held. If readers that have read everything wait for slower ones, the slower
-/// ones are detached after a time limit (`slowReaderTimeout`): nothing is held for them any more, and no new reader can join.
+/// ones are detached after a time limit (`slowReaderTimeout`): nothing is held for them any more, and no new reader can
+/// join.
 ///
 /// A transfer waits for its outcome until this is published. It is then open until the content ends or is interrupted.
 /// Functions return the continuations to resume, so that this happens outside the lock.

@@ -14,7 +14,8 @@ public import LarderOnline
 /// An OData service in memory, created from a model and rows.
 ///
 /// ```swift
-/// let service = try ODataTestService(metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
+/// let service = try ODataTestService(
+///   metadata: metadata, rows: ["Orders": [["ID": 1, "Note": "tea"], ["ID": 2, "Note": "milk"]]])
 /// let store = try await service.onlineStore()
 /// service.isOffline = true
 /// ```
