@@ -50,5 +50,5 @@ func upload(_ provider: OfflineODataProvider) async throws {
       conflict.mine?["Note"] == conflict.base?["Note"] ? .useTheirs : .archive
     })
   let report = try await provider.upload(options)
-  print(report.sent, report.failed, report.left)
+  print(report.sent, report.failed, report.pending)
 }

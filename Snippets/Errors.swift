@@ -66,10 +66,9 @@ func update(_ order: String, to change: ODataEntity, in store: OnlineODataStore)
     switch error.category {
     case .http(412, _): show("Somebody else has changed the order.")
     case .authentication: show("Sign in again.")
+    case .cacheInUse: show("Another process uses the cache.")
     default: throw error
     }
-  } catch OnlineStoreError.cacheInUse {
-    show("Another process uses the cache.")
   }
 }
 
@@ -77,7 +76,7 @@ func text(of url: URL, _ manager: ContentManager) async -> String? {
   do {
     return try await manager.content(of: ContentQuery<String>(url)).value
   } catch {
-    switch error.kind {
+    switch error.category {
     case .notCached: show("This page was never read with a network.")
     case .status(404): show("There is no such page.")
     default: handle(error)
@@ -90,7 +89,7 @@ func save(_ draft: String, in store: ObjectStore) async {
   do {
     try await store.put(draft, forKey: "draft")
   } catch {
-    switch error.reason {
+    switch error.category {
     case .tooLarge: show("The draft is too long.")
     case .storage(let cause) where cause.category == .full: show("The disk is full.")
     default: handle(error)

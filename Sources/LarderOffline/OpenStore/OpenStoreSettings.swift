@@ -13,7 +13,7 @@ struct OpenStoreSettings: Sendable {
   /// How many defining queries are downloaded at the same time.
   var parallelQueries: Int
   /// How long the staged rows of an interrupted download can be resumed.
-  var maximumStagingAge: Duration
+  var stagingAgeLimit: Duration
   /// Called with what no call can throw.
   var onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 }

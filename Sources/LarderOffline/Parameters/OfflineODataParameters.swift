@@ -128,7 +128,7 @@ public struct OfflineODataParameters: Sendable {
   var openStoreSettings: OpenStoreSettings {
     OpenStoreSettings(
       pageSize: pageSize, resultPageSize: resultPageSize, combinesChanges: combinesChanges, indexes: indexes,
-      parallelQueries: parallelQueries, maximumStagingAge: maximumStagingAge, onDiagnostic: onDiagnostic)
+      parallelQueries: parallelQueries, stagingAgeLimit: stagingAgeLimit, onDiagnostic: onDiagnostic)
   }
 
   /// The parameters without keys.

@@ -224,7 +224,9 @@ final class TestResponder: Sendable {
     return (reply(201, entity(row, .created(content), rows), more), path)
   }
 
-  private func updated(_ row: StoredRow, _ request: HTTPTestRequest, _ rows: TestRows) throws(ServiceFault) -> HTTPTestReply {
+  private func updated(
+    _ row: StoredRow, _ request: HTTPTestRequest, _ rows: TestRows
+  ) throws(ServiceFault) -> HTTPTestReply {
     guard Preferences(request)["return"] == "representation" else {
       var reply = done()
       reply.fields[.etag] = row.etag
