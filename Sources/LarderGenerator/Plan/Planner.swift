@@ -10,6 +10,8 @@ struct Planner {
   let types: SwiftTypes
   /// By the qualified name of a type, its entity sets and the targets of their annotations.
   private let sets: [String: [(set: EdmEntitySet, target: String)]]
+  /// The qualified names of the types whose entities are created through those that they belong to.
+  private let createdChildren: Set<String>
   /// By the qualified name of a type, the generated types that derive from it directly, in the order of their names.
   let children: [String: [String]]
   /// By the qualified name of a type, the names of the type and of all types that derive from it, generated or not, in
@@ -35,6 +37,7 @@ struct Planner {
       }
     }
     self.sets = sets
+    createdChildren = ChildCreation(model: model, sets: sets).types()
     children = Planner.children(model, selection.types)
     descendants = Planner.descendants(model)
   }
@@ -101,7 +104,9 @@ struct Planner {
   /// The restrictions of the entity sets of a type or of the nearest base type with entity sets.
   func restrictions(of structure: EdmStructure) -> SetRestrictions {
     let nearest = structure.chain.last { sets[$0.name] != nil }
-    return annotations.restrictions(ofSets: nearest.flatMap { sets[$0.name] } ?? [])
+    var restrictions = annotations.restrictions(ofSets: nearest.flatMap { sets[$0.name] } ?? [])
+    if structure.chain.contains(where: { createdChildren.contains($0.name) }) { restrictions.isInsertable = true }
+    return restrictions
   }
 
   private static func children(_ model: EdmModel, _ generated: Set<String>) -> [String: [String]] {

@@ -1,0 +1,83 @@
+internal import LarderOData
+
+/// Finds the entity types whose entities are created through those that they belong to, whatever their own entity sets
+/// allow: by a deep insert, or by a request to a navigation property.
+struct ChildCreation {
+  let model: EdmModel
+  /// By the qualified name of a type, its entity sets and the targets of their annotations.
+  let sets: [String: [(set: EdmEntitySet, target: String)]]
+
+  /// The qualified names of the types.
+  func types() -> Set<String> { model.version < .v4 ? typesByAttributes() : typesByRestrictions() }
+
+  /// V4: a navigation property is one that entities are created through if the restrictions of a set say so, or leave it
+  /// to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`). Contained entities are
+  /// created in no other way.
+  private func typesByRestrictions() -> Set<String> {
+    var types: Set<String> = []
+    for (owner, sets) in sets {
+      for (_, target) in sets {
+        for (path, isInsertable) in restrictions(of: target) where isInsertable {
+          if let type = type(at: path, from: owner) { types.insert(type) }
+        }
+      }
+    }
+    for owner in entityTypes {
+      for property in owner.navigationProperties where property.containsTarget {
+        let isForbidden = (sets[owner.name] ?? []).contains { restrictions(of: $0.target)[property.name] == false }
+        if !isForbidden, let type = property.type.name { types.insert(model.resolve(type)) }
+      }
+    }
+    return types
+  }
+
+  /// By the path of a navigation property that a set restricts, whether entities can be created through it.
+  private func restrictions(of target: String) -> [String: Bool] {
+    let value = model.annotation("Org.OData.Capabilities.V1.NavigationRestrictions", target: target)?.value
+    let rows = (value?["RestrictedProperties"]?.items ?? []).compactMap { item -> (String, Bool)? in
+      guard let path = item["NavigationProperty"]?.text, let insert = item["InsertRestrictions"] else { return nil }
+      return (path, insert["Insertable"]?.bool != false)
+    }
+    return Dictionary(rows, uniquingKeysWith: { first, _ in first })
+  }
+
+  private func type(at path: String, from owner: String) -> String? {
+    path.split(separator: "/").reduce(owner as String?) { type, step in
+      guard let structure = type.flatMap({ model.structure($0) }) else { return nil }
+      let name = String(step)
+      let member = structure.navigationProperty(name)?.type ?? structure.property(name)?.type
+      return member?.name.map { model.resolve($0) }
+    }
+  }
+
+  /// V2: SAP's attributes do not say which entities a deep insert can create. Those that belong to one entity that is
+  /// created are, unless the navigation property forbids it. One that several entities share is only referred to.
+  private func typesByAttributes() -> Set<String> {
+    let annotations = ModelAnnotations(model: model)
+    var pending = entityTypes.filter { type in
+      let nearest = type.chain.last { sets[$0.name] != nil }
+      return annotations.restrictions(ofSets: nearest.flatMap { sets[$0.name] } ?? []).isInsertable
+    }
+    var types: Set<String> = []
+    var reached = Set(pending.map(\.name))
+    while let owner = pending.popLast() {
+      for property in owner.navigationProperties where isOwned(property) {
+        guard let child = property.type.name.flatMap({ model.structure($0) }) else { continue }
+        types.insert(child.name)
+        if reached.insert(child.name).inserted { pending.append(child) }
+      }
+    }
+    return types
+  }
+
+  private func isOwned(_ property: EdmNavigationProperty) -> Bool {
+    guard property.sap("creatable") != "false", let relationship = property.relationship,
+      let end = model.association(relationship.association)?.end(relationship.fromRole)
+    else { return false }
+    return end.multiplicity != .many
+  }
+
+  private var entityTypes: [EdmStructure] {
+    model.schemas.flatMap(\.entityTypes).compactMap { model.structure($0.qualifiedName) }
+  }
+}

@@ -1,0 +1,121 @@
+import LarderOData
+import LarderODataXML
+import Testing
+
+@testable import LarderGenerator
+
+/// Types whose own entity sets allow no creation, but whose entities are created through those that they belong to.
+@Suite("Creation of child entities", .timeLimit(.minutes(1)))
+struct ChildCreationTests {
+  private func insertRestrictions(_ isInsertable: Bool) -> String {
+    """
+    <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
+    <PropertyValue Property="Insertable" Bool="\(isInsertable)"/></Record></Annotation>
+    """
+  }
+
+  /// What the set of the orders says about a navigation property.
+  private func navigation(_ path: String, _ insertable: String) -> String {
+    """
+    <Annotation Term="Org.OData.Capabilities.V1.NavigationRestrictions"><Record>
+    <PropertyValue Property="RestrictedProperties"><Collection><Record>
+      <PropertyValue Property="NavigationProperty" NavigationPropertyPath="\(path)"/>
+      <PropertyValue Property="InsertRestrictions"><Record>\(insertable)</Record></PropertyValue>
+    </Record></Collection></PropertyValue></Record></Annotation>
+    """
+  }
+
+  /// The types that are created in a service with orders, their items, and the items' notes and currencies, of which
+  /// only orders are created in their own set.
+  private func created(orders: String, items: String = "", isContained: Bool = false) throws -> Set<String> {
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="Order">\(key)
+          <NavigationProperty Name="Items" Type="Collection(Shop.Item)" ContainsTarget="\(isContained)"/></EntityType>
+        <EntityType Name="Item">\(key)<NavigationProperty Name="Notes" Type="Collection(Shop.Note)"/>
+          <NavigationProperty Name="Currency" Type="Shop.Currency"/></EntityType>
+        <EntityType Name="SpecialItem" BaseType="Shop.Item"/>
+        <EntityType Name="Note">\(key)</EntityType><EntityType Name="Currency">\(key)</EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="Shop.Order">\(orders)</EntitySet>
+          <EntitySet Name="Items" EntityType="Shop.Item">\(insertRestrictions(false))\(items)</EntitySet>
+          <EntitySet Name="Notes" EntityType="Shop.Note">\(insertRestrictions(false))</EntitySet>
+          <EntitySet Name="Currencies" EntityType="Shop.Currency">\(insertRestrictions(false))</EntitySet>
+        </EntityContainer>
+        """))
+    return Set(files.filter { $0.value.contains("struct Create:") }.keys)
+  }
+
+  // Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`.
+  @Test("V4: a type is created if the restrictions of a navigation property allow it, or depend on the entity")
+  func navigationRestrictions() throws {
+    let items: Set = ["Order", "Item", "SpecialItem"]
+    func insertable(_ attribute: String) -> String { "<PropertyValue Property=\"Insertable\" \(attribute)/>" }
+    #expect(try created(orders: "") == ["Order"])
+    #expect(try created(orders: navigation("Items", insertable("Bool=\"true\""))) == items)
+    #expect(try created(orders: navigation("Items", insertable("Path=\"CanAdd\""))) == items)
+    #expect(try created(orders: navigation("Items", insertable("Bool=\"false\""))) == ["Order"])
+    let notes = navigation("Items/Notes", insertable("Bool=\"true\""))
+    #expect(try created(orders: notes) == ["Order", "Note"])
+    let both = try created(
+      orders: navigation("Items", insertable("Bool=\"true\"")),
+      items: navigation("Notes", insertable("Bool=\"true\"")))
+    #expect(both == items.union(["Note"]))
+    #expect(try created(orders: navigation("Gone/Notes", insertable("Bool=\"true\""))) == ["Order"])
+  }
+
+  @Test("V4: contained entities are created in their owner, unless the owner's set does not allow it")
+  func containment() throws {
+    let insertable = "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>"
+    #expect(try created(orders: "", isContained: true) == ["Order", "Item", "SpecialItem"])
+    #expect(try created(orders: navigation("Items", insertable), isContained: true) == ["Order"])
+  }
+
+  /// Attributes of a V2 service with orders and their items.
+  struct Attributes: Sendable, CustomTestStringConvertible {
+    var orders = ""
+    var navigation = ""
+    var multiplicity = "1"
+    let isCreated: Bool
+    var testDescription: String { "\(orders) \(navigation) \(multiplicity)" }
+  }
+
+  @Test(
+    "V2: a type is created through a navigation property of one that is created, if each entity belongs to one of those",
+    arguments: [
+      Attributes(isCreated: true), Attributes(orders: "sap:creatable=\"false\"", isCreated: false),
+      Attributes(navigation: "sap:creatable=\"false\"", isCreated: false),
+      Attributes(navigation: "sap:creatable=\"true\"", isCreated: true),
+      Attributes(multiplicity: "0..1", isCreated: true), Attributes(multiplicity: "*", isCreated: false),
+    ])
+  func attributes(row: Attributes) throws {
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+        <EntityType Name="Order">\(key)
+          <NavigationProperty Name="to_Item" Relationship="S.A" FromRole="F" ToRole="T" \(row.navigation)/></EntityType>
+        <EntityType Name="Item">\(key)
+          <NavigationProperty Name="to_Note" Relationship="S.B" FromRole="F" ToRole="T"/></EntityType>
+        <EntityType Name="Note">\(key)</EntityType>
+        <Association Name="A"><End Role="F" Type="S.Order" Multiplicity="\(row.multiplicity)"/>
+          <End Role="T" Type="S.Item" Multiplicity="*"/></Association>
+        <Association Name="B"><End Role="F" Type="S.Item" Multiplicity="1"/>
+          <End Role="T" Type="S.Note" Multiplicity="0..1"/></Association>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+          <EntitySet Name="Orders" EntityType="S.Order" \(row.orders)/>
+          <EntitySet Name="Items" EntityType="S.Item" sap:creatable="false"/>
+          <EntitySet Name="Notes" EntityType="S.Note" sap:creatable="false"/></EntityContainer></Schema>
+        </edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let files = try generate(model)
+    for name in ["Item", "Note"] {
+      #expect(files[name]?.contains("struct Create:") == row.isCreated, "\(name)")
+    }
+  }
+}
