@@ -119,6 +119,29 @@ struct NamingTests {
     #expect(names["shop." + name] == name + "Entity")
   }
 
+  @Test("a suffix does not make the name of a type of Larder: the namespace tells them apart")
+  func suffixedTypes() throws {
+    let names = TypeNames(
+      [
+        .init(namespace: "shop", name: "ODataComplex", suffix: "Value"),
+        .init(namespace: "shop", name: "OData", suffix: "Entity"),
+        .init(namespace: "", name: "OData", suffix: "Value"),
+        .init(namespace: "OData", name: "ODataDerived", suffix: "Value"),
+      ], prefix: "")
+    #expect(names["shop.ODataComplex"] == "ShopODataComplex" && names["shop.OData"] == "ShopOData")
+    #expect(names["OData"] == "_OData" && names["OData.ODataDerived"] == "ODataODataDerivedValue")
+    // Every public type whose name ends with one of the suffixes is known.
+    let list = try String(contentsOf: PackageRoot.folder.appending(path: "docs/public-api.txt"), encoding: .utf8)
+    let pattern = /(?m)^Larder(?:OData|Service) (?:struct|enum|protocol|class|typealias) (OData\w+)$/
+    let types = list.matches(of: pattern).map { String($0.1) }
+    #expect(types.count > 50)
+    for suffix in ["Entity", "Value", "Enumeration", "Definition", "Service"] {
+      for type in types where type.hasSuffix(suffix) {
+        #expect(SwiftKeywords.suffixedTypes.contains(type), "\(type)")
+      }
+    }
+  }
+
   @Test(
     "patterns match whole names, with or without the namespace",
     arguments: [

@@ -54,6 +54,12 @@ enum SwiftKeywords {
     "StreamField", "UnexpandableCollection", "UnexpandableNavigation", "Unfilterable", "Unsortable",
   ]
 
+  /// Larder's types with the names that a suffix can make: `ODataComplex` would become `ODataComplexValue`.
+  static let suffixedTypes: Set = [
+    "ODataComplexValue", "ODataDerivedValue", "ODataEntity", "ODataEnumeration", "ODataExpandedEntity",
+    "ODataMediaEntity", "ODataValue",
+  ]
+
   /// Whether a type of this name would hide one that generated code uses.
   static func isReservedType(_ name: String) -> Bool { name == "_" || types.contains(name) || name.hasPrefix("OData") }
 }

@@ -41,9 +41,10 @@ struct TypeNames {
     let space = SwiftIdentifier.wholeType(String(declaration.namespace.split(separator: ".").last ?? ""))
     let short = SwiftIdentifier.type(declaration.shortName ?? declaration.name)
     let whole = SwiftIdentifier.wholeType(declaration.name)
-    return [short, whole, space + short, space + whole].map {
+    let candidates = [short, whole, space + short, space + whole].map {
       let name = prefix + $0
       return SwiftKeywords.isReservedType(name) ? name + declaration.suffix : name
     }
+    return candidates.filter { !SwiftKeywords.suffixedTypes.contains($0) }
   }
 }
