@@ -41,6 +41,34 @@ struct GeneratedFilesTests {
         && text.contains("let g: ODataGeo?"))
   }
 
+  // CSDL 4.01 §6.5: a type that derives from one with a key declares none.
+  @Test(
+    "a derived type with a key of its own has the key of its base type",
+    arguments: [
+      "<PropertyRef Name=\"C/ID\" Alias=\"ID\"/>", "<PropertyRef Name=\"Missing\"/>", "<PropertyRef Name=\"C\"/>",
+      "<PropertyRef Name=\"Own\"/>", "<PropertyRef Name=\"ID\"/>",
+    ])
+  func derivedKeys(reference: String) async throws {
+    let generated = try generateAll(
+      try model(
+        """
+        <EntityType Name="B"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32"/></EntityType>
+        <EntityType Name="D" BaseType="Shop.B"><Key>\(reference)</Key><Property Name="C" Type="Shop.C"/>
+          <Property Name="Own" Type="Edm.String"/></EntityType>
+        <EntityType Name="E" BaseType="Shop.D"/>
+        <ComplexType Name="C"><Property Name="ID" Type="Edm.String"/></ComplexType>
+        """))
+    let isSame = reference.contains("\"ID\"/")
+    #expect(generated.omissions.map { "\($0.name): \($0.reason)" } == (isSame ? [] : ["Shop.D: keyPath"]))
+    let files = Dictionary(uniqueKeysWithValues: generated.files.map { ($0.name, $0.text) })
+    for name in ["B", "D", "E"] {
+      let text = try #require(files["\(name).generated.swift"])
+      #expect(text.contains("let id: Int32\n") && text.contains("struct Key: ODataSingleKey"), "\(name)")
+    }
+    let diagnostics = try await Compiler().check(files)
+    #expect(diagnostics.isEmpty, "\(diagnostics)")
+  }
+
   @Test("the access level and the prefix apply to every type")
   func accessAndPrefix() throws {
     let files = try generate(try model(shop)) { ($0.access, $0.prefix) = (.public, "My") }

@@ -41,7 +41,7 @@ extension Planner {
 
   private mutating func members(of structure: EdmStructure) -> [Member] {
     let restrictions = restrictions(of: structure)
-    let keyNames = Set(structure.key.map(\.name))
+    let keyNames = Set(keyReferences(of: structure).map(\.name))
     var members: [Member] = []
     for level in levels(of: structure) {
       for (property, name) in level.properties {
@@ -66,7 +66,7 @@ extension Planner {
 
   /// The properties and navigation properties of a type with their Swift names, for each level of its chain.
   func levels(of structure: EdmStructure) -> [MemberLevel] {
-    let keyNames = Set(structure.key.map(\.name))
+    let keyNames = Set(keyReferences(of: structure).map(\.name))
     // `id` is the key's name in every entity: only the key's one property can have it.
     let hasOwnID = keyNames.count == 1
     var table = NameTable(taken: names.all)
@@ -173,14 +173,32 @@ extension Planner {
     return nil
   }
 
+  /// The key of a type: that of the first type of its chain with one that has a Swift form. A type that derives from one
+  /// with a key declares none (CSDL 4.01 §6.5): a base value and its derived value have one key.
+  private func keyReferences(of structure: EdmStructure) -> [EdmPropertyRef] {
+    structure.chain.map(\.key).first { key in
+      !key.isEmpty
+        && key.allSatisfy { reference in
+          guard let type = structure.property(reference.name)?.type, !type.isCollection,
+            case .value(_, .primitive) = types.form(type)
+          else { return false }
+          return true
+        }
+    } ?? structure.key
+  }
+
   private mutating func key(of structure: EdmStructure, members: [MemberPlan]) -> [MemberPlan] {
-    let references = first(structure.key, of: structure.name, named: \.name)
+    let declared = keyReferences(of: structure)
+    let references = first(declared, of: structure.name, named: \.name)
     let key = references.compactMap { reference in
       members.first { $0.serviceName == reference.name && $0.kind == .primitive && !$0.isCollection }
     }
-    if key.count == references.count { return key }
-    omit(.keyPath, structure.name)
-    return []
+    let isComplete = key.count == references.count
+    let isReplaced = structure.key != declared && structure.key != structure.base?.key
+    if !isComplete || isReplaced {
+      omit(.keyPath, structure.name)
+    }
+    return isComplete ? key : []
   }
 
   private func derived(of name: String) -> [DerivedPlan] {
