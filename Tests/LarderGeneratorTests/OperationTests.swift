@@ -128,17 +128,10 @@ struct OperationTests {
     #expect(omissions.map(\.name) == ["Shop.Entity", "Shop.Media"])
   }
 
-  @Test(
-    "V2 and V3: a function import is called by POST if HttpMethod says so, else in V3 if it has side effects",
-    arguments: [
-      ("1.0", #"m:HttpMethod="GET""#, false), ("1.0", #"m:HttpMethod="POST""#, true), ("1.0", "", false),
-      ("3.0", "", true), ("3.0", #"IsSideEffecting="true""#, true), ("3.0", #"IsSideEffecting="false""#, false),
-      ("3.0", #"m:HttpMethod="GET""#, false), ("3.0", #"m:HttpMethod="POST" IsSideEffecting="false""#, true),
-      ("3.0", #"IsComposable="true""#, false),
-    ])
-  func sideEffects(version: String, attributes: String, isPost: Bool) throws {
+  /// A V2 or V3 document with one function import of a complex type's service.
+  private func functionImport(version: String, _ attributes: String, parameters: String = "") throws -> EdmModel {
     let edm = version == "3.0" ? "2009/11" : "2008/09"
-    let model = try EdmModel.read(
+    return try EdmModel.read(
       Array(
         """
         <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
@@ -146,10 +139,39 @@ struct OperationTests {
         <edmx:DataServices m:DataServiceVersion="\(version)">
         <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/\(edm)/edm">
         <ComplexType Name="A"/><EntityContainer Name="C" m:IsDefaultEntityContainer="true">
-          <FunctionImport Name="Run" \(attributes)/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+          <FunctionImport Name="Run" \(attributes)>\(parameters)</FunctionImport></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
         """.utf8))
-    let text = try #require(try generate(model)["C"])
-    #expect(text.contains("postedFunction(") == isPost && text.contains("queryFunction(") != isPost)
+  }
+
+  // [MS-ODATA] §2.2.1.3, §2.2.3.6.5: an action of V3 has no HttpMethod, and its parameters are in the body.
+  @Test(
+    "V2 and V3: a function import is called by POST if HttpMethod says so; one of V3 with side effects is an action",
+    arguments: [
+      ("1.0", #"m:HttpMethod="GET""#, "queryFunction"), ("1.0", #"m:HttpMethod="POST""#, "postedFunction"),
+      ("1.0", "", "queryFunction"), ("3.0", "", "action"), ("3.0", #"IsSideEffecting="true""#, "action"),
+      ("3.0", #"IsSideEffecting="false""#, "queryFunction"), ("3.0", #"m:HttpMethod="GET""#, "queryFunction"),
+      ("3.0", #"m:HttpMethod="POST" IsSideEffecting="false""#, "postedFunction"),
+      ("3.0", #"m:HttpMethod="POST" IsSideEffecting="true""#, "postedFunction"),
+      ("3.0", #"IsComposable="true""#, "queryFunction"),
+    ])
+  func sideEffects(version: String, attributes: String, call: String) throws {
+    let text = try #require(try generate(try functionImport(version: version, attributes))["C"])
+    #expect(text.contains(".\(call)(odataList)"), "\(text)")
+  }
+
+  @Test("V3: parameters of an action are in its body, also complex values and collections")
+  func actionsOfV3() throws {
+    let parameters = """
+      <Parameter Name="A" Type="S.A" Nullable="false"/><Parameter Name="B" Type="Collection(Edm.Int32)"/>
+      <Parameter Name="C" Type="Edm.String"/>
+      """
+    let text = try #require(try generate(try functionImport(version: "3.0", "", parameters: parameters))["C"])
+    #expect(text.contains("func run(a: A, b: [Int32], c: String? = nil) async throws {"), "\(text)")
+    #expect(text.contains("odataList.set(\"A\", a)\n") && text.contains("odataList.setIfGiven(\"C\", c)\n"))
+    #expect(text.contains("Calls the action `Run`."))
+    let bound = try functionImport(version: "3.0", "IsBindable=\"true\"", parameters: parameters)
+    #expect(try generateAll(bound).omissions.map(\.name) == ["Run"])
   }
 
   @Test("the generated methods can be called")

@@ -34,13 +34,14 @@ private struct Operation {
   }
 
   /// A function import of V2 or V3. If `m:HttpMethod` does not say how to call it, `IsSideEffecting` of V3 does. It is
-  /// true by default, but never for an import that can be composed (CSDL 3.0, `FunctionImport`).
+  /// true by default, but never for an import that can be composed (CSDL 3.0, `FunctionImport`): then the import is an
+  /// action ([MS-ODATA] §2.2.1.3).
   init(_ item: EdmFunctionImport, version: ODataVersion) {
-    let isPost =
-      item.httpMethod.map { $0.uppercased() == "POST" } ?? item.isSideEffecting
-      ?? (version == .v3 && item.isComposable != true)
+    let hasSideEffects = item.isSideEffecting ?? (version == .v3 && item.isComposable != true)
     (name, namespace, path) = (item.name, "", item.name)
-    form = .queryFunction(isPost: isPost)
+    let isAction = version == .v3 && item.httpMethod == nil && hasSideEffects
+    let isPost = item.httpMethod.map { $0.uppercased() == "POST" } ?? hasSideEffects
+    form = isAction ? .action : .queryFunction(isPost: isPost)
     parameters = item.parameters
     returnType = item.returnType
     element = item
@@ -91,7 +92,11 @@ extension Planner {
     var operations: [Operation] = []
     for item in container.functionImports {
       guard let name = item.function else {
-        operations.append(Operation(item, version: model.version))
+        if item.isBindable == true {
+          omit(.operation, item.name)
+        } else {
+          operations.append(Operation(item, version: model.version))
+        }
         continue
       }
       for schema in model.schemas {
