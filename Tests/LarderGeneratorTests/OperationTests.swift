@@ -174,6 +174,18 @@ struct OperationTests {
     #expect(try generateAll(bound).omissions.map(\.name) == ["Run"])
   }
 
+  // CSDL 4.01 §12.2: a function must have a return type.
+  @Test("V4: a function without a return type is omitted, bound or imported")
+  func functionsWithoutResult() throws {
+    let schema = """
+      <Function Name="Bound" IsBound="true"><Parameter Name="it" Type="Shop.Part"/></Function>
+      <Function Name="Free"/><EntityContainer Name="Service"><EntitySet Name="Parts" EntityType="Shop.Part"/>
+        <FunctionImport Name="Import" Function="Shop.Free"/></EntityContainer>
+      """
+    #expect(try heads(schema).isEmpty)
+    #expect(try generateAll(try model(types + schema)).omissions.map(\.name) == ["Import", "Shop.Bound"])
+  }
+
   @Test("the generated methods can be called")
   func calls() {
     func calls(_ service: Service) async throws {

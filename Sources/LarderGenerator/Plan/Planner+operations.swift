@@ -180,6 +180,8 @@ extension Planner {
           isOptional: parameter.isNullable && !parameter.type.isCollection,
           entityType: kind == .entity ? parameter.type.name.map(model.resolve) : nil))
     }
+    // A function returns something (CSDL 4.01 §12.2).
+    if case .function = operation.form, operation.returnType == nil { return nil }
     if let returnType = operation.returnType {
       guard case .value(let type, let kind) = types.form(returnType.type) else { return nil }
       if kind == .stream {
