@@ -174,6 +174,21 @@ struct OperationTests {
     #expect(try generateAll(bound).omissions.map(\.name) == ["Run"])
   }
 
+  // SAP Gateway writes Nullable on parameters that can be omitted only.
+  @Test(
+    "V2: a parameter of a function import is required unless it can be null; in V3 it can be null by default",
+    arguments: [
+      ("1.0", "", "b: Int32"), ("1.0", #"Nullable="false""#, "b: Int32"),
+      ("1.0", #"Nullable="true""#, "b: Int32? = nil"), ("3.0", "", "b: Int32? = nil"),
+      ("3.0", #"Nullable="false""#, "b: Int32"),
+    ])
+  func nullableParameters(version: String, attributes: String, declaration: String) throws {
+    let parameter = "<Parameter Name=\"B\" Type=\"Edm.Int32\" \(attributes)/>"
+    let model = try functionImport(version: version, #"m:HttpMethod="POST""#, parameters: parameter)
+    let text = try #require(try generate(model)["C"])
+    #expect(text.contains("func run(\(declaration)) async throws {"), "\(text)")
+  }
+
   // CSDL 4.01 §12.2: a function must have a return type.
   @Test("V4: a function without a return type is omitted, bound or imported")
   func functionsWithoutResult() throws {

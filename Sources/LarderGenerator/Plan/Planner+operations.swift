@@ -42,7 +42,12 @@ private struct Operation {
     let isAction = version == .v3 && item.httpMethod == nil && hasSideEffects
     let isPost = item.httpMethod.map { $0.uppercased() == "POST" } ?? hasSideEffects
     form = isAction ? .action : .queryFunction(isPost: isPost)
-    parameters = item.parameters
+    // SAP Gateway declares only the parameters of V2 that can be null.
+    parameters = item.parameters.map { parameter in
+      var parameter = parameter
+      if version == .v2 { parameter.nullable = parameter.nullable ?? false }
+      return parameter
+    }
     returnType = item.returnType
     element = item
   }
