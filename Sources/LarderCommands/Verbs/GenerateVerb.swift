@@ -32,7 +32,9 @@ extension CommandSyntax {
     let model = try MetadataFile.read(file, context)
     let generated: GeneratedFiles
     do throws(GeneratorError) { generated = try SwiftGenerator.generate(model, options: options) } catch {
-      if error == .nothingSelected { throw CommandFailure(.negative, "\(error)") }
+      if error == .nothingSelected {
+        throw CommandFailure(.negative, "\(file == "-" ? "standard input" : file): \(error)")
+      }
       throw arguments.usage("\(error)")
     }
     let changes = try folder.replaceFiles(by: generated.files)

@@ -59,7 +59,9 @@ package enum GeneratorError: Error, Sendable, Hashable, CustomStringConvertible 
     case .invalidPrefix(let prefix):
       "'\(prefix)' cannot begin the name of a type: use a capital letter, then letters and digits"
     case .invalidConfiguration(let reason): "larder-generate.json cannot be used: \(reason)"
-    case .nothingSelected: "The model has no types to generate, or all of them are left out"
+    case .nothingSelected:
+      "The model has no types to generate, or all of them are left out: check that the document is the service's "
+        + "$metadata, and the patterns"
     }
   }
 }

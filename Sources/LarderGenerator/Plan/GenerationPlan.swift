@@ -23,9 +23,17 @@ package struct Omission: Sendable, Hashable, Comparable {
     /// A type that accepts values of several types.
     case abstractType = "values of abstract and untyped types"
     /// A type that the document does not declare.
-    case unknownType = "types of other documents"
-    /// A key with a property of a complex property.
-    case keyPath = "keys with paths"
+    case unknownType = "types that the document does not declare"
+    /// A base type that is unknown, circular or of another kind: inherited members are missing.
+    case baseType = "base types that are unknown, circular or of another kind"
+    /// V2 and V3: an association that the document does not declare, or that has no end with the role.
+    case unknownAssociation = "navigation properties of unknown associations or roles"
+    /// An entity set or singleton of a type that is no entity type of the document.
+    case setType = "entity sets and singletons of other types than entity types of the document"
+    /// An import of an operation that the document does not declare as unbound.
+    case unknownOperation = "imports of operations that are unknown or bound"
+    /// A key with a path, or with a property that is missing or not primitive.
+    case key = "keys that are not primitive properties of their type"
     /// A name that the document declares again: the first declaration is generated.
     case repeatedName = "names that are declared again"
   }

@@ -87,7 +87,7 @@ extension Planner {
     }
     let planned = Set(plans.map(\.serviceName))
     for operation in bound.values.flatMap({ $0.entity + $0.entities }) where !planned.contains(operation.path) {
-      omit(.operation, operation.path)
+      omit(.operation, omissionName(operation))
     }
     return plans
   }
@@ -104,16 +104,14 @@ extension Planner {
         }
         continue
       }
-      for schema in model.schemas {
-        let functions = schema.functions.filter { $0.qualifiedName == model.resolve(name) && !$0.isBound }
-        operations += functions.map { Operation($0, importedAs: item.name) }
-      }
+      let functions = model.functions(name).filter { !$0.isBound }
+      if functions.isEmpty { omit(.unknownOperation, "\(container.qualifiedName)/\(item.name)") }
+      operations += functions.map { Operation($0, importedAs: item.name) }
     }
     for item in container.actionImports {
-      for schema in model.schemas {
-        let actions = schema.actions.filter { $0.qualifiedName == model.resolve(item.action) && !$0.isBound }
-        operations += actions.map { Operation($0, importedAs: item.name) }
-      }
+      let actions = model.actions(item.action).filter { !$0.isBound }
+      if actions.isEmpty { omit(.unknownOperation, "\(container.qualifiedName)/\(item.name)") }
+      operations += actions.map { Operation($0, importedAs: item.name) }
     }
     return self.operations(operations, of: .service, beside: sets)
   }
@@ -121,7 +119,7 @@ extension Planner {
   private mutating func bind(_ operation: Operation, to parameter: EdmParameter?, _ bound: inout Bound) {
     guard let type = parameter?.type, case .named(let name) = type.item,
       let structure = model.structure(model.resolve(name)), structure.isEntityType
-    else { return omit(.operation, operation.path) }
+    else { return omit(.operation, omissionName(operation)) }
     if type.isCollection {
       bound[structure.name, default: ([], [])].entities.append(operation)
     } else {
@@ -160,10 +158,26 @@ extension Planner {
       if let plan = plan(operation, name, labels, of: binding) {
         plans.append(plan)
       } else {
-        omit(.operation, operation.path)
+        omit(.operation, omissionName(operation))
       }
     }
     return plans
+  }
+
+  /// The name of an operation, for an overload with the types of its parameters, as targets of annotations have it
+  /// (CSDL 4.01 §14.2.1).
+  private func omissionName(_ operation: Operation) -> String {
+    let parameters: [EdmParameter]
+    let overloads: Int
+    if let function = operation.element as? EdmFunction {
+      (parameters, overloads) = (function.parameters, model.functions(function.qualifiedName).count)
+    } else if let action = operation.element as? EdmAction {
+      (parameters, overloads) = (action.parameters, model.actions(action.qualifiedName).count)
+    } else {
+      return operation.path
+    }
+    return overloads == 1
+      ? operation.path : operation.path + "(\(parameters.map { "\($0.type)" }.joined(separator: ",")))"
   }
 
   /// Plans one operation; nil if it is omitted.

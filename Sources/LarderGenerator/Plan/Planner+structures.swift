@@ -10,6 +10,7 @@ extension Planner {
       name: name, serviceName: type.qualifiedName, isEntity: structure.isEntityType,
       documentation: annotations.documentation(of: type, target: type.qualifiedName),
       base: base.flatMap { names[$0.name] })
+    checkBase(type, structure)
     plan.isOpen = structure.isOpen
     plan.derived = derived(of: type.qualifiedName)
     let members = members(of: structure)
@@ -34,6 +35,13 @@ extension Planner {
       if plan.update?.isEmpty == true { plan.update = nil }
     }
     return plan
+  }
+
+  /// Reports a base type whose members the type does not have, or that is of another kind.
+  private mutating func checkBase(_ type: some EdmStructuredType, _ structure: EdmStructure) {
+    guard let base = type.baseType else { return }
+    let isFollowed = structure.base?.name == model.resolve(base)
+    if !isFollowed || structure.base?.isEntityType != structure.isEntityType { omit(.baseType, structure.name) }
   }
 
   /// A planned member, with the type that declares it and, for structural properties, its declaration.
@@ -155,6 +163,12 @@ extension Planner {
     let target = "\(owner)/\(property.name)"
     let permissions = model.permissions(target: target)
     guard permissions.allowReading || permissions.allowWriting else { return nil }
+    if let relationship = property.relationship, property.type.name == nil,
+      model.association(relationship.association)?.end(relationship.toRole) == nil
+    {
+      omit(.unknownAssociation, target)
+      return nil
+    }
     guard let (type, kind) = value(property.type, target), kind == .entity else { return nil }
     return MemberPlan(
       name: name, serviceName: property.name, kind: kind, type: type, isCollection: property.isCollection,
@@ -195,9 +209,7 @@ extension Planner {
     }
     let isComplete = key.count == references.count
     let isReplaced = structure.key != declared && structure.key != structure.base?.key
-    if !isComplete || isReplaced {
-      omit(.keyPath, structure.name)
-    }
+    if !isComplete || isReplaced { omit(.key, structure.name) }
     return isComplete ? key : []
   }
 

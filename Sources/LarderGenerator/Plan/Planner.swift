@@ -191,6 +191,9 @@ extension Planner {
     typealias Root = (member: String, name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
     let planned = zip(members, roots).compactMap { member, root -> Root? in
       let type = model.resolve(root.1)
+      if model.entityType(type) == nil, selection.selects(set: root.0) {
+        omit(.setType, "\(container.qualifiedName)/\(root.0)")
+      }
       guard selection.includes(root.0), model.entityType(type) != nil, isPlanned(type), let name = names[type]
       else { return nil }
       return (member, root.0, name, root.2, root.3)

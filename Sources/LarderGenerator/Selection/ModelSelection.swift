@@ -5,10 +5,12 @@ struct ModelSelection {
   /// Qualified names of entity, complex and enumeration types and type definitions.
   private(set) var types: Set<String> = []
   private let model: EdmModel
+  private let only: [NamePattern]
   private let except: [NamePattern]
 
   init(_ model: EdmModel, options: GeneratorOptions) throws(GeneratorError) {
     self.model = model
+    only = options.only
     except = options.except
     let declared = ModelSelection.types(of: model)
     let sets = ModelSelection.sets(of: model)
@@ -41,6 +43,11 @@ struct ModelSelection {
     matched.only.removeAll(where: unmatched.contains)
     matched.except.removeAll(where: unmatched.contains)
     return options.only.isEmpty || !matched.only.isEmpty ? matched : nil
+  }
+
+  /// Whether an entity set or singleton is selected by its name, whatever its type.
+  func selects(set name: String) -> Bool {
+    includes(name) && (only.isEmpty || only.contains { $0.matches(name) })
   }
 
   /// Whether a name is not left out.
