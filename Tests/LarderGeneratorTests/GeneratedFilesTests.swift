@@ -197,6 +197,24 @@ struct GeneratedFilesTests {
     #expect(files["C"]?.contains(set) == true)
   }
 
+  @Test("types lose a common ending if an entity set has the name of one of them without it")
+  func shortNames() throws {
+    func types(_ names: String...) throws -> [String] {
+      let declarations = names.map { "<EntityType Name=\"\($0)\"/>" }.joined()
+      let set = "<EntityContainer Name=\"C\"><EntitySet Name=\"Root\" EntityType=\"Shop.RootType\"/></EntityContainer>"
+      return try generate(try model(declarations + set)).keys.filter { $0 != "C" }.sorted()
+    }
+    #expect(try types("RootType", "ChildType") == ["Child", "Root"])
+    #expect(try types("RootType", "Other", "ChildType") == ["ChildType", "Other", "Root"])
+    #expect(try types("RootType", "Child", "ChildType") == ["Child", "ChildType", "Root"])
+    #expect(try types("RootType", "Type") == ["Root", "TypeEntity"])
+    let without = try generate(try model("<EntityType Name=\"RootType\"/><EntityType Name=\"ChildType\"/>"))
+    #expect(without.keys.sorted() == ["ChildType", "RootType"])
+    let taken = "<EntityType Name=\"RootType\"/><EntityType Name=\"ChildType\"/><ComplexType Name=\"Child\"/>"
+    let set = "<EntityContainer Name=\"C\"><EntitySet Name=\"Root\" EntityType=\"Shop.RootType\"/></EntityContainer>"
+    #expect(try generate(try model(taken + set)).keys.sorted() == ["C", "Child", "ChildType", "Root"])
+  }
+
   @Test("V2: properties that an association repeats are not required in a creation")
   func foreignKeys() throws {
     let model = try EdmModel.read(

@@ -130,23 +130,34 @@ struct Planner {
 
   private func isPlanned(_ name: String) -> Bool { selection.types.contains(name) && names[name] != nil }
 
+  /// The names of types without `Type` where a set of the type has that name. If all types end so, the ending says
+  /// nothing, and those without such a set lose it too.
+  private static func shortNames(of types: [EdmEntityType], _ setNames: [String: Set<String>]) -> [String?] {
+    let names = types.map { $0.name.hasSuffix("Type") && $0.name != "Type" ? String($0.name.dropLast(4)) : nil }
+    let ofSets = zip(types, names).map { type, name in
+      name.flatMap { setNames[type.qualifiedName]?.contains($0) == true ? $0 : nil }
+    }
+    let areAllShort = names.allSatisfy { $0 != nil } && ofSets.contains { $0 != nil }
+    return areAllShort ? names : ofSets
+  }
+
   private static func declarations(of model: EdmModel) -> [TypeNames.Declaration] {
     var setNames: [String: Set<String>] = [:]
     for set in model.schemas.flatMap(\.containers).flatMap(\.entitySets) {
       setNames[model.resolve(set.entityType), default: []].insert(set.name)
     }
-    return model.schemas.flatMap { schema in
-      schema.entityTypes.map { type in
-        let short = type.name.hasSuffix("Type") ? String(type.name.dropLast(4)) : type.name
-        let isShort = setNames[type.qualifiedName]?.contains(short) == true && short != type.name
-        return TypeNames.Declaration(
-          namespace: type.namespace, name: type.name, suffix: "Entity", shortName: isShort ? short : nil)
+    var declarations: [TypeNames.Declaration] = []
+    for schema in model.schemas {
+      for (type, shortName) in zip(schema.entityTypes, shortNames(of: schema.entityTypes, setNames)) {
+        declarations.append(
+          .init(namespace: type.namespace, name: type.name, suffix: "Entity", shortName: shortName))
       }
-        + schema.complexTypes.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Value") }
-        + schema.enumTypes.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Enumeration") }
-        + schema.typeDefinitions.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Definition") }
-        + schema.containers.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Service") }
+      declarations += schema.complexTypes.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Value") }
+      declarations += schema.enumTypes.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Enumeration") }
+      declarations += schema.typeDefinitions.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Definition") }
+      declarations += schema.containers.map { .init(namespace: $0.namespace, name: $0.name, suffix: "Service") }
     }
+    return declarations
   }
 }
 
