@@ -28,6 +28,38 @@ struct NamingTests {
     ])
   func members(name: String, swiftName: String) { #expect(SwiftIdentifier.member(name) == swiftName) }
 
+  @Test(
+    "words in capitals are written like other words if the name has several, whatever the others look like",
+    arguments: [
+      ("AWPQ_SRV_EC", "AwpqSrvEc", "awpqSrvEc"), ("API_TEST_SRV_Entities", "ApiTestSrvEntities", "apiTestSrvEntities"),
+      ("C_PURREQUISITION_ITEM_SRV_Entities", "PurrequisitionItemSrvEntities", "cPurrequisitionItemSrvEntities"),
+      ("ZMM_PO_HEADERSet", "ZmmPoHeaderSet", "zmmPoHeaderSet"), ("GET_PO_STATUS", "GetPoStatus", "getPoStatus"),
+      ("YY1_FIELD_bus", "Yy1FieldBus", "yy1FieldBus"), ("xSAPx_items", "XSAPxItems", "xSAPxItems"),
+      ("SEPMRA_C_PD_ProductCopy", "SepmraCPdProductCopy", "sepmraCPdProductCopy"),
+      ("SEPMRA_PRODUCT_Copy", "SepmraProductCopy", "sepmraProductCopy"),
+      ("SalesOrder_ID", "SalesOrderID", "salesOrderID"), ("GET_URLPath", "GetURLPath", "getURLPath"),
+      ("GET_XMLHTTPRequest", "GetXmlhttpRequest", "getXmlhttpRequest"), ("PO_Number", "PoNumber", "poNumber"),
+      ("to_SalesOrderID", "ToSalesOrderID", "toSalesOrderID"),
+      ("API_SalesOrderID", "ApiSalesOrderID", "apiSalesOrderID"),
+      ("SRV_IDs", "SrvIDs", "srvIDs"), ("GET_BOMs", "GetBoms", "getBoms"), ("_ITEM", "ITEM", "item"),
+      ("HEADERSet", "HEADERSet", "headerSet"), ("A_B_Order", "BOrder", "aBOrder"), ("ÄNDERN_X", "ÄndernX", "ändernX"),
+      ("订单_ID", "订单ID", "订单ID"), ("X_12", "X12", "x12"), ("AB_12", "Ab12", "ab12"),
+    ])
+  func words(name: String, type: String, member: String) {
+    #expect(SwiftIdentifier.type(name) == type)
+    #expect(SwiftIdentifier.member(name) == member)
+  }
+
+  @Test("entity sets and operations have no view prefix, and words in capitals as in other names")
+  func sets() {
+    #expect(NameTable.set("xSAPx_items") == ["xSAPxItems", "xSAPxItems"])
+    #expect(NameTable.set("ZMM_PO_HEADERSet") == ["zmmPoHeaderSet", "zmmPoHeaderSet"])
+    #expect(NameTable.set("C_PO_ID_Type") == ["poIDType", "cPoIDType"])
+    var methods = MethodNames(properties: [])
+    #expect(methods.take("C_GET_ID_Of", namespace: "", signature: []) == "getIDOf")
+    #expect(methods.take("GetIDOf", namespace: "API_SRV", signature: []) == "apiSrvGetIDOf")
+  }
+
   @Test("keywords are declared in backticks, and names that Swift uses are replaced")
   func keywords() {
     #expect(SwiftIdentifier.declared("in") == "`in`" && SwiftIdentifier.declared("await") == "`await`")

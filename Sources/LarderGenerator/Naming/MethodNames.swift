@@ -10,11 +10,11 @@ struct MethodNames {
   /// Takes a name for a method with labels and types of parameters: that of the operation, or one with its namespace, or
   /// one with the lowest number that is free.
   mutating func take(_ operation: String, namespace: String, signature: [String]) -> String {
-    let member = SwiftIdentifier.member(SwiftIdentifier.type(operation))
+    let member = SwiftIdentifier.viewMember(operation)
     let isReserved = SwiftKeywords.methods.contains(member) || properties.contains(member)
     let base = isReserved ? member + "Operation" : member
     let space = String(namespace.split(separator: ".").last ?? "")
-    let qualified = SwiftIdentifier.member(space + "_" + SwiftIdentifier.wholeType(operation))
+    let qualified = SwiftIdentifier.member(space, then: operation)
     for candidate in space.isEmpty ? [base] : [base, qualified] where isFree(candidate, signature) {
       return candidate
     }

@@ -36,7 +36,7 @@ extension NameTable {
   /// The candidates for a navigation property: it begins with `to` beside a structural property of the same name, and if
   /// entity sets or entities of typed stores have a member of that name, which would hide it.
   static func navigation(_ name: String) -> [String] {
-    let candidates = property(name) + [SwiftIdentifier.member("to_" + SwiftIdentifier.wholeType(name))]
+    let candidates = property(name) + [SwiftIdentifier.member("to", then: name)]
     return candidates.filter { !SwiftKeywords.methods.contains($0) }
   }
 
@@ -49,7 +49,7 @@ extension NameTable {
 
   /// The candidates for an entity set or singleton of a service.
   static func set(_ name: String) -> [String] {
-    let member = SwiftIdentifier.member(SwiftIdentifier.type(name))
+    let member = SwiftIdentifier.viewMember(name)
     return [member, SwiftIdentifier.member(name)].map { SwiftKeywords.services.contains($0) ? $0 + "Set" : $0 }
   }
 

@@ -8,11 +8,13 @@ package enum SwiftIdentifier {
   package static func wholeType(_ name: String) -> String { upperCamel(name) }
 
   /// The name of a property, parameter or case: `SalesOrderID` becomes `salesOrderID`, `URLPath` `urlPath`.
-  package static func member(_ name: String) -> String {
-    let words = words(name)
-    guard let first = words.first else { return "_" }
-    return valid(joined([lowerCamel(first)] + words.dropFirst().map(capitalized)))
-  }
+  package static func member(_ name: String) -> String { lowerCamel(words(name)) }
+
+  /// The name of a member without the prefix of a view: `C_OrderItem` becomes `orderItem`.
+  static func viewMember(_ name: String) -> String { member(withoutViewPrefix(name)) }
+
+  /// The name of a member that begins with the words of another name.
+  static func member(_ beginning: String, then name: String) -> String { lowerCamel(words(beginning) + words(name)) }
 
   /// The name in a declaration: keywords are in backticks.
   package static func declared(_ name: String) -> String { SwiftKeywords.all.contains(name) ? "`\(name)`" : name }
@@ -34,8 +36,14 @@ package enum SwiftIdentifier {
     return words.isEmpty ? "_" : valid(joined(words.map(capitalized)))
   }
 
-  /// The parts between underscores and characters that no identifier has. The parts of a name without lowercase
-  /// letters are words: `SALES_ORDER_ID` has `Sales`, `Order` and `ID`.
+  private static func lowerCamel(_ words: [String]) -> String {
+    guard let first = words.first else { return "_" }
+    return valid(joined([lowerCamel(first)] + words.dropFirst().map(capitalized)))
+  }
+
+  /// The parts between underscores and characters that no identifier has. Of several parts, those in capitals are words:
+  /// `SALES_ORDER_ID` has `Sales`, `Order` and `ID`. Beside such a part, the capitals that another part begins with are a
+  /// word too: `PO_HEADERSet` has `Po` and `HeaderSet`.
   private static func words(_ name: String) -> [String] {
     var words: [String] = []
     var word = ""
@@ -48,8 +56,30 @@ package enum SwiftIdentifier {
       }
     }
     if !word.isEmpty { words.append(word) }
-    guard words.count > 1, !name.contains(where: \.isLowercase) else { return words }
-    return words.map { initialisms.contains($0) ? $0 : $0.prefix(1) + $0.dropFirst().lowercased() }
+    guard words.count > 1, words.contains(where: isInCapitals) else { return words }
+    return words.map { word in
+      let (capitals, rest) = isInCapitals(word) ? (word[...], "") : leadingCapitals(word)
+      if initialisms.contains(String(capitals)) { return word }
+      return capitals.prefix(1) + capitals.dropFirst().lowercased() + rest
+    }
+  }
+
+  /// Whether a word has several letters, all of them capitals.
+  private static func isInCapitals(_ word: String) -> Bool {
+    word.count { $0.isUppercase } > 1 && !word.contains { $0.isLowercase }
+  }
+
+  /// The capitals that a word begins with, without the one that begins the next word, and the rest of the word.
+  private static func leadingCapitals(_ word: String) -> (capitals: Substring, rest: Substring) {
+    let capitals = word.prefix { $0.isUppercase }
+    let rest = word[capitals.endIndex...]
+    if capitals.count < 2 || isPluralEnding(rest) { return (capitals, rest) }
+    return (capitals.dropLast(), word[word.index(before: capitals.endIndex)...])
+  }
+
+  /// Whether capitals before a text are an abbreviation in the plural, as in `IDs`.
+  private static func isPluralEnding(_ rest: Substring) -> Bool {
+    rest.first == "s" && rest.dropFirst().first?.isLowercase != true
   }
 
   private static let initialisms: Set = ["ID", "URL", "URI", "UUID", "GUID"]
@@ -69,9 +99,7 @@ package enum SwiftIdentifier {
     let capitals = word.prefix { $0.isUppercase }
     let rest = word[capitals.endIndex...]
     guard capitals.count > 1, let next = rest.first, next.isLowercase else { return capitals.lowercased() + rest }
-    let afterNext = rest.dropFirst().first
-    let isPlural = next == "s" && afterNext?.isLowercase != true
-    if isPlural { return capitals.lowercased() + rest }
+    if isPluralEnding(rest) { return capitals.lowercased() + rest }
     return capitals.dropLast().lowercased() + capitals.suffix(1) + rest
   }
 

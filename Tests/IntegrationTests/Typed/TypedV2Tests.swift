@@ -13,7 +13,7 @@ import Testing
 @Suite("Generated types of a V2 service on both stores", .mockSAP(), .serialized, .timeLimit(.minutes(2)))
 struct TypedV2Tests {
   enum Kind: CaseIterable { case online, offline }
-  typealias Sales = SAPAPISALESORDERSRVEntities
+  typealias Sales = SAPApiSalesOrderSrvEntities
 
   /// Runs a test with an open store. The offline store has downloaded all orders with their items.
   private func withSales(_ kind: Kind, _ body: (Sales) async throws -> Void) async throws {

@@ -6,7 +6,7 @@
 import LarderService
 
 /// The service `API_SALES_ORDER_SRV.API_SALES_ORDER_SRV_Entities` in a store.
-struct SAPAPISALESORDERSRVEntities: Sendable {
+struct SAPApiSalesOrderSrvEntities: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
 
