@@ -122,10 +122,15 @@ struct GeneratedFilesTests {
     #expect(plain.contains("\ninternal import LarderOData\n"))
   }
 
-  @Test("only the selected types are generated, with what they refer to")
+  @Test("only the selected types are generated, with what they refer to; abstract ones with what derives from them")
   func only() throws {
     let files = try generate(try model(shop)) { $0.only = [NamePattern("Parties")] }
-    #expect(files.keys.sorted() == ["Operations", "Party", "Service"])
+    #expect(files.keys.sorted() == ["Bank", "Company", "Operations", "Party", "Service"])
+    let excepted = try generate(try model(shop)) { ($0.only, $0.except) = ([NamePattern("Party")], [NamePattern("Bank")]) }
+    #expect(excepted.keys.sorted() == ["Company", "Operations", "Party", "Service"])
+    // Entities of a type that is not abstract need no derived type.
+    let company = try generate(try model(shop)) { $0.only = [NamePattern("Company")] }
+    #expect(company.keys.sorted() == ["Company", "Operations", "Party", "Service"])
     let derived = try generate(try model(shop)) { $0.only = [NamePattern("Shop.Bank")] }
     #expect(derived.keys.sorted() == ["Bank", "Company", "Operations", "Party", "Service"])
     let all = try generate(try model(shop)) { $0.only = [NamePattern("Item")] }

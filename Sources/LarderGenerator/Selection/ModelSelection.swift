@@ -21,6 +21,9 @@ struct ModelSelection {
     if !options.only.isEmpty {
       roots = declared.filter { name in options.only.contains { $0.matches(name) } }
       roots += sets.filter { set in options.only.contains { $0.matches(set.name) } }.map { model.resolve($0.type) }
+      // A value of an abstract type is one of a derived type.
+      let abstract = Set(roots.filter { model.structure($0)?.isAbstract == true })
+      roots += declared.filter { model.structure($0)?.chain.contains { abstract.contains($0.name) } == true }
     }
     var pending = roots
     while let name = pending.popLast() {
