@@ -218,7 +218,7 @@ extension Planner {
         let target = "\(container.qualifiedName)/\(root.name)"
         return (
           root.member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
-          root.isSingleton, annotations.documentation(of: root.element, target: target)
+          root.isSingleton, annotations.documentation(ofSet: root.element, named: root.name, target: target)
         )
       }, operations: operations)
   }
