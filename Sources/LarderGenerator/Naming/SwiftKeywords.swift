@@ -37,7 +37,7 @@ enum SwiftKeywords {
   static let enumerationMembers: Set = [
     "_", "self", "init", "none", "some", "hashValue", "rawValue", "allCases", "odataTypeName", "odataMembers",
     "odataValue",
-    "odataExpression",
+    "odataExpression", "odataIdentity", "odataMemberValues",
   ]
 
   /// Types that generated code uses, or contains in other types.

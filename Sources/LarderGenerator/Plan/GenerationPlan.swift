@@ -177,7 +177,10 @@ struct EnumerationPlan {
   var serviceName: String
   var isFlags: Bool
   var documentation: [String]
-  var members: [(name: String, serviceName: String, documentation: [String])]
+  var members: [Member]
+
+  /// A member.
+  typealias Member = (name: String, serviceName: String, value: Int64, documentation: [String])
 }
 
 /// A type definition.

@@ -173,7 +173,9 @@ extension Planner {
       documentation: annotations.documentation(of: type, target: type.qualifiedName),
       members: zip(members, declared).map { name, member in
         let target = "\(type.qualifiedName)/\(member.name)"
-        return (name, member.name, annotations.documentation(of: member, target: target))
+        return (
+          name, member.name, member.value, annotations.documentation(of: member, target: target)
+        )
       })
   }
 

@@ -17,14 +17,33 @@ enum OtherWriters {
       text.line("")
       for member in plan.members {
         text.document(member.documentation, else: "The member `\(member.serviceName)`.")
-        let value = "\(name)(rawValue: \(SwiftText.literal(member.serviceName)))"
+        let value = OtherWriters.value(of: member, name)
         text.declare("static var \(SwiftIdentifier.declared(member.name)): \(name) { \(value) }")
       }
       text.line("/// The declared members.")
       let all = plan.members.map { "\(name).\(SwiftIdentifier.declared($0.name))" }
       text.list("\(text.access)static var allCases: [\(name)] { [", all, "] }")
+      if plan.isFlags { flags(plan, &text) }
     }
     return text.text
+  }
+
+  private static func value(of member: EnumerationPlan.Member, _ type: String) -> String {
+    "\(type)(rawValue: \(SwiftText.literal(member.serviceName)))"
+  }
+
+  /// What compares values with several members.
+  private static func flags(_ plan: EnumerationPlan, _ text: inout SwiftText) {
+    text.line("/// The values of the declared members, by their names in the service.")
+    let values = plan.members.map { "\(SwiftText.literal($0.serviceName)): \($0.value)" }
+    let head = "\(text.access)static let odataMemberValues: [String: Int64] = ["
+    text.list(head, values, values.isEmpty ? ":]" : "]")
+    text.line("")
+    text.line("/// Whether two values have the same members.")
+    text.declare(
+      "static func == (left: \(plan.name), right: \(plan.name)) -> Bool { left.odataIdentity == right.odataIdentity }")
+    text.line("/// Hashes the members, whatever their order.")
+    text.declare("func hash(into hasher: inout Hasher) { hasher.combine(odataIdentity) }")
   }
 
   static func write(_ definitions: [DefinitionPlan], access: GeneratorOptions.Access) -> String {

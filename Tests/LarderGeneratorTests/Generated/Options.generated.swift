@@ -24,4 +24,14 @@ struct Options: ODataFlags, RawRepresentable, CaseIterable, Codable, Hashable, S
     Options.gift,
     Options.fast
   ] }
+  /// The values of the declared members, by their names in the service.
+  static let odataMemberValues: [String: Int64] = [
+    "Gift": 1,
+    "Fast": 2
+  ]
+
+  /// Whether two values have the same members.
+  static func == (left: Options, right: Options) -> Bool { left.odataIdentity == right.odataIdentity }
+  /// Hashes the members, whatever their order.
+  func hash(into hasher: inout Hasher) { hasher.combine(odataIdentity) }
 }

@@ -167,6 +167,9 @@ extension ODataGeo: ODataPrimitive {
 public protocol ODataFlags: ODataEnumeration, RawRepresentable where RawValue == String {
   /// Creates a value by the names of its members.
   init(rawValue: String)
+
+  /// The values of the declared members, by their names; empty if they are not known.
+  static var odataMemberValues: [String: Int64] { get }
 }
 
 extension ODataFlags {
@@ -175,8 +178,31 @@ extension ODataFlags {
     self.init(rawValue: values.flatMap(\.memberNames).joined(separator: ","))
   }
 
-  /// Whether all members of another value are in this one, by their names.
-  public func contains(_ other: Self) -> Bool { Set(memberNames).isSuperset(of: other.memberNames) }
+  /// No values: members are compared by their names.
+  public static var odataMemberValues: [String: Int64] { [:] }
+
+  /// Whether all members of another value are in this one: by their values, or by their names if a member of one of the
+  /// two is not declared.
+  public func contains(_ other: Self) -> Bool {
+    if let value = combinedValue, let otherValue = other.combinedValue { return value & otherValue == otherValue }
+    return Set(memberNames).isSuperset(of: other.memberNames)
+  }
+
+  /// The same for two values with the same members: their combined value, or their names in an order of their own if a
+  /// member is not declared.
+  public var odataIdentity: [String] { combinedValue.map { [String($0)] } ?? Set(memberNames).sorted() }
+
+  /// The combined value of the members; nil if one of them is not declared.
+  private var combinedValue: Int64? {
+    let values = Self.odataMemberValues
+    guard !values.isEmpty else { return nil }
+    var combined: Int64 = 0
+    for name in memberNames {
+      guard let value = values[name] ?? Int64(name) else { return nil }
+      combined |= value
+    }
+    return combined
+  }
 
   private var memberNames: [String] {
     rawValue.split(separator: ",").map { String($0.drop { $0 == " " }) }

@@ -30,4 +30,16 @@ struct Labels: ODataFlags, RawRepresentable, CaseIterable, Codable, Hashable, Se
     Labels.new,
     Labels.reserved
   ] }
+  /// The values of the declared members, by their names in the service.
+  static let odataMemberValues: [String: Int64] = [
+    "Organic": 1,
+    "Local": 2,
+    "New": 4,
+    "Reserved": 1099511627776
+  ]
+
+  /// Whether two values have the same members.
+  static func == (left: Labels, right: Labels) -> Bool { left.odataIdentity == right.odataIdentity }
+  /// Hashes the members, whatever their order.
+  func hash(into hasher: inout Hasher) { hasher.combine(odataIdentity) }
 }
