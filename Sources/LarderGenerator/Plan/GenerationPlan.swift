@@ -57,6 +57,8 @@ struct StructurePlan {
   var serviceName: String
   var isEntity: Bool
   var documentation: [String]
+  /// The advice not to use it; nil if there is none.
+  var deprecation: String?
   /// The Swift name of the nearest base type that is generated.
   var base: String?
   /// The generated types that derive from it directly.
@@ -149,6 +151,8 @@ struct MemberPlan {
   var isSortable = true
   var isExpandable = true
   var documentation: [String]
+  /// The advice not to use it in queries; nil if there is none.
+  var deprecation: String?
 
   /// The type as declared, without the question mark of an optional.
   var valueType: String { isCollection ? "[\(type)\(hasNullItems ? "?" : "")]" : type }
@@ -179,8 +183,8 @@ struct EnumerationPlan {
   var documentation: [String]
   var members: [Member]
 
-  /// A member.
-  typealias Member = (name: String, serviceName: String, value: Int64, documentation: [String])
+  /// A member. `deprecation` is the advice not to use it; nil if there is none.
+  typealias Member = (name: String, serviceName: String, value: Int64, documentation: [String], deprecation: String?)
 }
 
 /// A type definition.
@@ -197,7 +201,12 @@ struct ServicePlan {
   var serviceName: String
   var documentation: [String]
   /// Entity sets and singletons, with the names of their URLs.
-  var sets: [(name: String, path: String, type: String, isSingleton: Bool, documentation: [String])]
+  var sets: [Root]
   /// The imports of actions and functions.
   var operations: [OperationPlan]
+
+  /// An entity set or singleton. `deprecation` is the advice not to use it; nil if there is none.
+  typealias Root = (
+    name: String, path: String, type: String, isSingleton: Bool, documentation: [String], deprecation: String?
+  )
 }

@@ -25,6 +25,8 @@ struct OperationPlan {
   var binding: Binding
   var form: Form
   var documentation: [String]
+  /// The advice not to use it; nil if there is none.
+  var deprecation: String?
   var parameters: [Parameter]
   /// The Swift type of the result; nil if there is none.
   var result: String?

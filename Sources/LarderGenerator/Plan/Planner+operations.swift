@@ -186,7 +186,8 @@ extension Planner {
   ) -> OperationPlan? {
     var plan = OperationPlan(
       name: name, serviceName: operation.path, binding: binding, form: operation.form,
-      documentation: annotations.documentation(of: operation.element, target: operation.path), parameters: [],
+      documentation: annotations.documentation(of: operation.element, target: operation.path),
+      deprecation: annotations.deprecation(of: operation.element), parameters: [],
       result: nil, isResultOptional: false)
     for (label, parameter) in zip(labels, operation.parameters) {
       guard case .value(var type, let kind) = types.form(parameter.type),

@@ -9,6 +9,7 @@ extension Planner {
     var plan = StructurePlan(
       name: name, serviceName: type.qualifiedName, isEntity: structure.isEntityType,
       documentation: annotations.documentation(of: type, target: type.qualifiedName),
+      deprecation: annotations.deprecation(of: type.qualifiedName),
       base: base.flatMap { names[$0.name] })
     checkBase(type, structure)
     plan.isOpen = structure.isOpen
@@ -130,7 +131,8 @@ extension Planner {
         && isAllowed(
           "sortable", property: property, name: property.name, isGeneral: restrictions.isSortable,
           restricted: restrictions.unsortable),
-      documentation: annotations.documentation(of: property, target: target))
+      documentation: annotations.documentation(of: property, target: target),
+      deprecation: annotations.deprecation(of: target))
   }
 
   /// Whether a new entity of a type, or of one that derives from it, can be without a value of a property that `type`
@@ -175,7 +177,8 @@ extension Planner {
       isOptional: true, isIndirect: !property.isCollection,
       isExpandable: permissions.allowReading && restrictions.isExpandable
         && !restrictions.notExpandable.contains(property.name),
-      documentation: annotations.documentation(of: property, target: target))
+      documentation: annotations.documentation(of: property, target: target),
+      deprecation: annotations.deprecation(of: target))
   }
 
   private mutating func value(_ type: EdmTypeReference, _ target: String) -> (type: String, kind: MemberPlan.Kind)? {

@@ -174,7 +174,8 @@ extension Planner {
       members: zip(members, declared).map { name, member in
         let target = "\(type.qualifiedName)/\(member.name)"
         return (
-          name, member.name, member.value, annotations.documentation(of: member, target: target)
+          name, member.name, member.value, annotations.documentation(of: member, target: target),
+          annotations.deprecation(of: target)
         )
       })
   }
@@ -220,7 +221,8 @@ extension Planner {
         let target = "\(container.qualifiedName)/\(root.name)"
         return (
           root.member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
-          root.isSingleton, annotations.documentation(ofSet: root.element, named: root.name, target: target)
+          root.isSingleton, annotations.documentation(ofSet: root.element, named: root.name, target: target),
+          annotations.deprecation(of: target)
         )
       }, operations: operations)
   }

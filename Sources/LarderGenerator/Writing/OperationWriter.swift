@@ -33,6 +33,7 @@ enum OperationWriter {
     case .queryFunction(let isPost): (kind, method) = ("function import", isPost ? "postedFunction" : "queryFunction")
     }
     text.document(plan.documentation, else: "Calls the \(kind) `\(plan.serviceName)`.")
+    text.deprecate(plan.deprecation)
     let parameters = plan.parameters.map { parameter in
       let name = SwiftIdentifier.declared(parameter.name)
       return "\(name): \(parameter.type)\(parameter.isOptional ? "? = nil" : "")"

@@ -17,11 +17,16 @@ enum OtherWriters {
       text.line("")
       for member in plan.members {
         text.document(member.documentation, else: "The member `\(member.serviceName)`.")
+        text.deprecate(member.deprecation)
         let value = OtherWriters.value(of: member, name)
         text.declare("static var \(SwiftIdentifier.declared(member.name)): \(name) { \(value) }")
       }
       text.line("/// The declared members.")
-      let all = plan.members.map { "\(name).\(SwiftIdentifier.declared($0.name))" }
+      let all = plan.members.map { member in
+        // A use of a deprecated declaration is a warning.
+        member.deprecation == nil
+          ? "\(name).\(SwiftIdentifier.declared(member.name))" : OtherWriters.value(of: member, name)
+      }
       text.list("\(text.access)static var allCases: [\(name)] { [", all, "] }")
       if plan.isFlags { flags(plan, &text) }
     }
@@ -67,6 +72,7 @@ enum OtherWriters {
       for set in plan.sets {
         text.line("")
         text.document(set.documentation, else: "\(set.isSingleton ? "The singleton" : "The entity set") `\(set.path)`.")
+        text.deprecate(set.deprecation)
         let type = "\(set.isSingleton ? "ODataEntityReference" : "ODataEntitySet")<\(set.type)>"
         let query = "ODataQuery<\(set.type)>(\(SwiftText.literal(set.path)))"
         text.declare("var \(SwiftIdentifier.declared(set.name)): \(type) { .init(self.store, \(query)) }")

@@ -18,6 +18,10 @@ struct StructureWriter {
       text.line("///")
       text.line("/// The \(kind) type `\(plan.serviceName)`.")
     }
+    for note in SwiftText.note(plan.deprecation) {
+      text.line("///")
+      text.line("/// " + note)
+    }
     let protocols = plan.conformances + ["Codable", "Hashable", "Sendable"]
     text.declareBlock("struct \(plan.name): \(protocols.joined(separator: ", "))") { body(&$0) }
   }
@@ -55,6 +59,7 @@ struct StructureWriter {
     for member in stored {
       var documentation = member.documentation
       if documentation.isEmpty { documentation = ["The property `\(member.serviceName)`."] }
+      documentation += SwiftText.note(member.deprecation)
       if member.isAbsentBeforeUpload { documentation.append("Nil only in an entity that has not been uploaded.") }
       text.document(documentation, else: "")
       let name = SwiftIdentifier.declared(member.name)
@@ -234,6 +239,7 @@ struct StructureWriter {
         if !member.isFilterable && !isStream { (type, value) = ("Unfilterable<\(type)>", ".init(\(value))") }
         if !member.isSortable && !isStream { (type, value) = ("Unsortable<\(type)>", ".init(\(value))") }
         text.document(Array(member.documentation.prefix(1)), else: "The property `\(member.serviceName)`.")
+        text.deprecate(member.deprecation)
         text.declare("var \(SwiftIdentifier.declared(member.name)): \(type) { \(value) }")
       }
     }

@@ -49,6 +49,18 @@ struct SwiftText {
     }
   }
 
+  /// Writes the attribute of a deprecated declaration.
+  mutating func deprecate(_ deprecation: String?) {
+    guard let deprecation else { return }
+    line("@available(*, deprecated\(deprecation.isEmpty ? "" : ", message: \(SwiftText.literal(deprecation))"))")
+  }
+
+  /// The text for the documentation of a deprecated declaration that generated code uses itself: with the attribute, the
+  /// compiler would warn of that code.
+  static func note(_ deprecation: String?) -> [String] {
+    deprecation.map { [$0.isEmpty ? "Deprecated." : "Deprecated: " + $0] } ?? []
+  }
+
   /// A string literal.
   static func literal(_ text: String) -> String {
     var literal = "\""
