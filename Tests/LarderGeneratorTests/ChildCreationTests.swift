@@ -27,7 +27,9 @@ struct ChildCreationTests {
 
   /// The types that are created in a service with orders, their items, and the items' notes and currencies, of which
   /// only orders are created in their own set.
-  private func created(orders: String, items: String = "", isContained: Bool = false) throws -> Set<String> {
+  private func created(
+    orders: String, items: String = "", isContained: Bool = false, others: String = "", annotations: String = ""
+  ) throws -> Set<String> {
     let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
     let files = try generate(
       try model(
@@ -42,7 +44,7 @@ struct ChildCreationTests {
           <EntitySet Name="Items" EntityType="Shop.Item">\(insertRestrictions(false))\(items)</EntitySet>
           <EntitySet Name="Notes" EntityType="Shop.Note">\(insertRestrictions(false))</EntitySet>
           <EntitySet Name="Currencies" EntityType="Shop.Currency">\(insertRestrictions(false))</EntitySet>
-        </EntityContainer>
+          \(others)</EntityContainer>\(annotations)
         """))
     return Set(files.filter { $0.value.contains("struct Create:") }.keys)
   }
@@ -63,6 +65,19 @@ struct ChildCreationTests {
       items: navigation("Notes", insertable("Bool=\"true\"")))
     #expect(both == items.union(["Note"]))
     #expect(try created(orders: navigation("Gone/Notes", insertable("Bool=\"true\""))) == ["Order"])
+  }
+
+  @Test("V4: singletons have such restrictions too, and navigation properties of sets have annotations of their own")
+  func otherRestrictions() throws {
+    let insertable = "<PropertyValue Property=\"Insertable\" Bool=\"true\"/>"
+    let singleton = "<Singleton Name=\"Me\" Type=\"Shop.Item\">\(navigation("Notes", insertable))</Singleton>"
+    #expect(try created(orders: "", others: singleton) == ["Order", "Note"])
+    func annotations(_ isInsertable: Bool) -> String {
+      "<Annotations Target=\"Shop.C/Orders/Items\">\(insertRestrictions(isInsertable))</Annotations>"
+    }
+    #expect(try created(orders: "", annotations: annotations(true)) == ["Order", "Item", "SpecialItem"])
+    #expect(try created(orders: "", annotations: annotations(false)) == ["Order"])
+    #expect(try created(orders: "", isContained: true, annotations: annotations(false)) == ["Order"])
   }
 
   @Test("V4: contained entities are created in their owner, unless the owner's set does not allow it")

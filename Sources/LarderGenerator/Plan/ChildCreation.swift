@@ -15,30 +15,44 @@ struct ChildCreation {
   /// created in no other way.
   private func typesByRestrictions() -> Set<String> {
     var types: Set<String> = []
-    for (owner, sets) in sets {
-      for (_, target) in sets {
-        for (path, isInsertable) in restrictions(of: target) where isInsertable {
-          if let type = type(at: path, from: owner) { types.insert(type) }
-        }
+    for (owner, target) in roots {
+      for (path, isInsertable) in restrictions(of: target, owner) where isInsertable {
+        if let type = type(at: path, from: owner) { types.insert(type) }
       }
     }
     for owner in entityTypes {
       for property in owner.navigationProperties where property.containsTarget {
-        let isForbidden = (sets[owner.name] ?? []).contains { restrictions(of: $0.target)[property.name] == false }
+        let isForbidden = (sets[owner.name] ?? []).contains {
+          restrictions(of: $0.target, owner.name)[property.name] == false
+        }
         if !isForbidden, let type = property.type.name { types.insert(model.resolve(type)) }
       }
     }
     return types
   }
 
-  /// By the path of a navigation property that a set restricts, whether entities can be created through it.
-  private func restrictions(of target: String) -> [String: Bool] {
+  /// The types of entity sets and singletons, with the targets of their annotations.
+  private var roots: [(type: String, target: String)] {
+    model.schemas.flatMap(\.containers).flatMap { container in
+      container.entitySets.map { (model.resolve($0.entityType), "\(container.qualifiedName)/\($0.name)") }
+        + container.singletons.map { (model.resolve($0.type), "\(container.qualifiedName)/\($0.name)") }
+    }
+  }
+
+  /// By the path of a navigation property that a set or singleton restricts, whether entities can be created through it.
+  /// The restriction is an item of a list, or an annotation of the navigation property in the set.
+  private func restrictions(of target: String, _ owner: String) -> [String: Bool] {
     let value = model.annotation("Org.OData.Capabilities.V1.NavigationRestrictions", target: target)?.value
     let rows = (value?["RestrictedProperties"]?.items ?? []).compactMap { item -> (String, Bool)? in
       guard let path = item["NavigationProperty"]?.text, let insert = item["InsertRestrictions"] else { return nil }
       return (path, insert["Insertable"]?.bool != false)
     }
-    return Dictionary(rows, uniquingKeysWith: { first, _ in first })
+    let own = (model.structure(owner)?.navigationProperties ?? []).compactMap { property -> (String, Bool)? in
+      let insert = model.annotation(
+        "Org.OData.Capabilities.V1.InsertRestrictions", target: "\(target)/\(property.name)")
+      return insert.map { (property.name, $0.value?["Insertable"]?.bool != false) }
+    }
+    return Dictionary(rows + own, uniquingKeysWith: { first, _ in first })
   }
 
   private func type(at path: String, from owner: String) -> String? {
