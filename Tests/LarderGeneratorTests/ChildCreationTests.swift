@@ -97,7 +97,7 @@ struct ChildCreationTests {
   }
 
   @Test(
-    "V2: a type is created through a navigation property of one that is created, if each entity belongs to one of those",
+    "V2: a type is created through a navigation property of one that is created, if each entity belongs to one",
     arguments: [
       Attributes(isCreated: true), Attributes(orders: "sap:creatable=\"false\"", isCreated: false),
       Attributes(navigation: "sap:creatable=\"false\"", isCreated: false),

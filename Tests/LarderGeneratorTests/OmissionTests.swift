@@ -34,7 +34,8 @@ struct OmissionTests {
   @Test("an import of an operation that is unknown, or bound to something, is named")
   func imports() throws {
     let schema = """
-      <Function Name="Best" IsBound="true"><Parameter Name="it" Type="Shop.Part"/><ReturnType Type="Edm.Int32"/></Function>
+      <Function Name="Best" IsBound="true"><Parameter Name="it" Type="Shop.Part"/>
+        <ReturnType Type="Edm.Int32"/></Function>
       <Action Name="Close" IsBound="true"><Parameter Name="it" Type="Shop.Part"/></Action>
       <Action Name="Open"/>
       <EntityContainer Name="C"><FunctionImport Name="A" Function="Shop.Best"/>

@@ -41,9 +41,9 @@ package enum SwiftIdentifier {
     return valid(joined([lowerCamel(first)] + words.dropFirst().map(capitalized)))
   }
 
-  /// The parts between underscores and characters that no identifier has. Of several parts, those in capitals are words:
-  /// `SALES_ORDER_ID` has `Sales`, `Order` and `ID`. Beside such a part, the capitals that another part begins with are a
-  /// word too: `PO_HEADERSet` has `Po` and `HeaderSet`.
+  /// The parts between underscores and characters that no identifier has. Of several parts, those in capitals are
+  /// words: `SALES_ORDER_ID` has `Sales`, `Order` and `ID`. Beside such a part, the capitals that another part begins
+  /// with are a word too: `PO_HEADERSet` has `Po` and `HeaderSet`.
   private static func words(_ name: String) -> [String] {
     var words: [String] = []
     var word = ""

@@ -10,9 +10,9 @@ struct ChildCreation {
   /// The qualified names of the types.
   func types() -> Set<String> { model.version < .v4 ? typesByAttributes() : typesByRestrictions() }
 
-  /// V4: a navigation property is one that entities are created through if the restrictions of a set say so, or leave it
-  /// to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`). Contained entities are
-  /// created in no other way.
+  /// V4: a navigation property is one that entities are created through if the restrictions of a set say so, or leave
+  /// it to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`). Contained entities
+  /// are created in no other way.
   private func typesByRestrictions() -> Set<String> {
     var types: Set<String> = []
     for (owner, target) in roots {
@@ -39,8 +39,8 @@ struct ChildCreation {
     }
   }
 
-  /// By the path of a navigation property that a set or singleton restricts, whether entities can be created through it.
-  /// The restriction is an item of a list, or an annotation of the navigation property in the set.
+  /// By the path of a navigation property that a set or singleton restricts, whether entities can be created through
+  /// it. The restriction is an item of a list, or an annotation of the navigation property in the set.
   private func restrictions(of target: String, _ owner: String) -> [String: Bool] {
     let value = model.annotation("Org.OData.Capabilities.V1.NavigationRestrictions", target: target)?.value
     let rows = (value?["RestrictedProperties"]?.items ?? []).compactMap { item -> (String, Bool)? in

@@ -190,8 +190,8 @@ extension Planner {
     return nil
   }
 
-  /// The key of a type: that of the first type of its chain with one that has a Swift form. A type that derives from one
-  /// with a key declares none (CSDL 4.01 §6.5): a base value and its derived value have one key.
+  /// The key of a type: that of the first type of its chain with one that has a Swift form. A type that derives from
+  /// one with a key declares none (CSDL 4.01 §6.5): a base value and its derived value have one key.
   private func keyReferences(of structure: EdmStructure) -> [EdmPropertyRef] {
     structure.chain.map(\.key).first { key in
       !key.isEmpty

@@ -55,8 +55,8 @@ struct SwiftText {
     line("@available(*, deprecated\(deprecation.isEmpty ? "" : ", message: \(SwiftText.literal(deprecation))"))")
   }
 
-  /// The text for the documentation of a deprecated declaration that generated code uses itself: with the attribute, the
-  /// compiler would warn of that code.
+  /// The text for the documentation of a deprecated declaration that generated code uses itself: with the attribute,
+  /// the compiler would warn of that code.
   static func note(_ deprecation: String?) -> [String] {
     deprecation.map { [$0.isEmpty ? "Deprecated." : "Deprecated: " + $0] } ?? []
   }
