@@ -57,6 +57,39 @@ struct PayloadTests {
     #expect(transport.requests.count { $0.url.path().hasSuffix("$metadata") } == 1)
   }
 
+  // [MS-ODATA] §2.2.3.6.5
+  @Test("V3: the parameters of an action are members of one object in the body")
+  func actionsOfV3() async throws {
+    let model = """
+      <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+        xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+      <edmx:DataServices m:DataServiceVersion="3.0"><Schema Namespace="S"
+        xmlns="http://schemas.microsoft.com/ado/2009/11/edm">
+      <EntityType Name="P"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        </EntityType><ComplexType Name="A"><Property Name="City" Type="Edm.String"/></ComplexType>
+      <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Ps" EntityType="S.P"/>
+        <FunctionImport Name="Raise"><Parameter Name="Percent" Type="Edm.Int32"/><Parameter Name="To" Type="S.A"/>
+        <Parameter Name="IDs" Type="Collection(Edm.Int64)"/></FunctionImport></EntityContainer></Schema>
+      </edmx:DataServices></edmx:Edmx>
+      """
+    let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+      request.url.path().hasSuffix("$metadata")
+        ? FakeResponse(200, [.contentType: "application/xml"], model) : FakeResponse(204)
+    }
+    let place = ODataValue.complex(ODataComplexValue(properties: [ODataProperty("City", .string("Ely"))]))
+    _ = try await conversation(transport).send(
+      .invokeAction(
+        "Raise",
+        parameters: [
+          ODataProperty("Percent", .int32(5)), ODataProperty("To", place),
+          ODataProperty("IDs", .collection([.int64(1)])),
+        ]))
+    let sent = try #require(transport.requests.last)
+    #expect("\(sent.method) \(sent.url.path())" == "POST /sap/S/Raise" && sent.url.query() == nil)
+    #expect(sent.body.text == #"{"Percent":5,"To":{"City":"Ely"},"IDs":{"results":["1"]}}"#)
+    #expect(sent.fields[.contentType]?.hasPrefix("application/json") == true)
+  }
+
   @Test(
     "the content is read by its media type",
     arguments: [
