@@ -94,8 +94,8 @@ final class CurlLoop {
   }
 
   private func collectEnded() {
-    var left: Int32 = 0
-    while let message = unsafe curl_multi_info_read(multi.pointer, &left) {
+    var remaining: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi.pointer, &remaining) {
       guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe larder_curl_message_handle(message),
         let transfer = byHandle[UInt(bitPattern: handle)]
       else { continue }

@@ -43,7 +43,7 @@ struct SQLFunctionTests {
         result.integer(Int64(arguments.count))
       },
       SQLFunction("kept", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
-        let made = try arguments.kept(0) { () throws(SQLFunctionError) in Made(arguments.text(0) + "!") }
+        let made = try arguments.cached(0) { () throws(SQLFunctionError) in Made(arguments.text(0) + "!") }
         result.text(made.text)
       },
       SQLFunction("private_one", argumentCount: 0, traits: [.deterministic]) { (_, result) throws(SQLFunctionError) in

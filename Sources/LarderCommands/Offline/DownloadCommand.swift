@@ -73,10 +73,10 @@ enum DownloadCommand {
     _ arguments: ParsedArguments
   ) async throws {
     let existing = try await provider.definingQueries().map(\.definingQuery)
-    let known = Set(existing.map(\.name))
-    for name in removed where !known.contains(name) { throw unknownQuery(name, known) }
+    let existingNames = Set(existing.map(\.name))
+    for name in removed where !existingNames.contains(name) { throw unknownQuery(name, existingNames) }
     let missing = added.filter { removed.contains($0.name) || !existing.contains($0) }
-    for query in missing where known.contains(query.name) && !removed.contains(query.name) {
+    for query in missing where existingNames.contains(query.name) && !removed.contains(query.name) {
       throw arguments.usage(
         "the defining query '\(query.name)' already exists", hint: "Use --remove \(query.name) to replace it.")
     }
@@ -89,16 +89,17 @@ enum DownloadCommand {
     _ provider: OfflineODataProvider, _ arguments: ParsedArguments, _ added: [OfflineODataDefiningQuery]
   ) async throws -> [String]? {
     let given = arguments.values(OperandSyntax.queryNames)
-    let known = Set(try await provider.definingQueries().map(\.definingQuery.name))
-    for name in given where !known.contains(name) { throw unknownQuery(name, known) }
+    let existingNames = Set(try await provider.definingQueries().map(\.definingQuery.name))
+    for name in given where !existingNames.contains(name) { throw unknownQuery(name, existingNames) }
     if given.isEmpty { return nil }
     return given + added.map(\.name).filter { !given.contains($0) }
   }
 
-  private static func unknownQuery(_ name: String, _ known: Set<String>) -> CommandFailure {
+  private static func unknownQuery(_ name: String, _ existingNames: Set<String>) -> CommandFailure {
     CommandFailure(
       .negative, "the clone has no defining query '\(name)'",
-      hint: Suggestion.hint(for: name, among: known.sorted())
-        ?? (known.isEmpty ? nil : "It has \(known.sorted().joined(separator: ", ")): 'larder status' shows details."))
+      hint: Suggestion.hint(for: name, among: existingNames.sorted())
+        ?? (existingNames.isEmpty
+          ? nil : "It has \(existingNames.sorted().joined(separator: ", ")): 'larder status' shows details."))
   }
 }

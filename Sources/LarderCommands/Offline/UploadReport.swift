@@ -7,14 +7,14 @@ final class UploadReport: Sendable {
   private let context: CommandContext
   private let state = Locked(OfflineODataUploadReport())
   /// The number of changes in the upload's scope that have not reached the service.
-  private let left = Locked(0)
+  private let pendingCount = Locked(0)
 
   init(_ context: CommandContext) { self.context = context }
 
   /// The outcome of the changes so far.
   var numbers: OfflineODataUploadReport { state.withLock { $0 } }
 
-  private var remaining: Int { left.withLock { $0 } }
+  private var remaining: Int { pendingCount.withLock { $0 } }
 
   /// 1 if changes in the upload's scope remain: rejected now or earlier, or still queued.
   var status: CommandStatus { remaining > 0 ? .negative : .done }
@@ -48,7 +48,7 @@ final class UploadReport: Sendable {
     }
     await following.value
     let count = try await provider.remainingCount(options)
-    left.withLock { $0 = count }
+    pendingCount.withLock { $0 = count }
   }
 
   /// Prints `sent 3, failed 1, pending 0`, and the rejected changes.

@@ -107,8 +107,10 @@ extension LookupDecision {
   ) -> LookupDecision {
     if refusesAge(request, stored, freshness) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
     if let least = request.cacheControl.minFresh {
-      let left = StoredRules.saturating(freshness.softLifetime, minus: freshness.age)
-      if left < StoredRules.milliseconds(least) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
+      let remaining = StoredRules.saturating(freshness.softLifetime, minus: freshness.age)
+      if remaining < StoredRules.milliseconds(least) {
+        return .validate(freshness.isFresh ? .request : .stale, freshness)
+      }
     }
     if freshness.isFresh { return .reuse(freshness) }
     if let most = request.cacheControl.maxStale, !stored.forbidsStale {

@@ -49,7 +49,7 @@ final class CallerDigest: Sendable {
   func hasCredentials(_ fields: HTTPFields) -> Bool { fields.contains { credentials.contains($0.name) } }
 
   /// The suffix if it is known without reading the cache; nil if ``suffix(for:identity:salt:)`` must compute it.
-  func known(_ fields: HTTPFields, identity: String) -> String? {
+  func remembered(_ fields: HTTPFields, identity: String) -> String? {
     if identity.isEmpty, !hasCredentials(fields) { return isShared ? CallerDigest.sharedSuffix : "" }
     let identification = identification(fields, identity)
     return state.withLock { $0.suffixes[identification] }

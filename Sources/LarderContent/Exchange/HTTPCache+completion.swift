@@ -26,17 +26,17 @@ extension HTTPCache {
   /// The head of combined content for the request; nil if something is still missing.
   private func head(of combination: Combination, _ cacheRequest: CacheRequest, isStorable: Bool) -> TransferHead? {
     let metadata = combination.metadata
-    let kept = isStorable ? metadata : nil
+    let storedMetadata = isStorable ? metadata : nil
     let outcome = RangeOutcome.of(
       cacheRequest.request.fields, metadata, StoredRules(metadata), length: combination.length, boundary: "")
     switch outcome {
     case .whole:
       return TransferHead(
-        status: metadata.status, fields: metadata.fields, length: combination.length, metadata: kept)
+        status: metadata.status, fields: metadata.fields, length: combination.length, metadata: storedMetadata)
     case .respond(let partial):
       guard let view = partial.singleRange else { return nil }
       var head = TransferHead(
-        status: partial.status, fields: partial.fields, length: combination.length, metadata: kept)
+        status: partial.status, fields: partial.fields, length: combination.length, metadata: storedMetadata)
       head.view = view
       return head
     case .fetch, .forward: return nil
@@ -81,12 +81,12 @@ extension HTTPCache {
     guard let (metadata, rest) = completion.interrupted(after: count) else { return nil }
     do throws(CacheError) {
       for range in rest {
-        var left = range
-        while !left.isEmpty {
-          let bytes = try await completion.entry.read(left.prefix(EntryContent.step))
+        var remaining = range
+        while !remaining.isEmpty {
+          let bytes = try await completion.entry.read(remaining.prefix(EntryContent.step))
           if bytes.isEmpty { throw CacheError.gone }
           try await writer.append(bytes)
-          left = left.dropFirst(bytes.count)
+          remaining = remaining.dropFirst(bytes.count)
         }
       }
       return try await writer.commit(metadata, forKey: originRequest.storedKey)

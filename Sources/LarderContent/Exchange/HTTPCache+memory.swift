@@ -11,7 +11,7 @@ extension HTTPCache {
     _ method: HTTPMethod, _ url: String, _ fields: HTTPFields, policy: ContentPolicy = .standard
   ) -> StoredResponse? {
     let rules = RequestRules(method: method, fields: fields)
-    guard rules.isPlain, let caller = callers.known(fields, identity: transport.identity) else { return nil }
+    guard rules.isPlain, let caller = callers.remembered(fields, identity: transport.identity) else { return nil }
     let resource = ResourceKey.normalised(url)
     return responseInMemory(
       PlainRequest(rules, fields: fields, policy: policy, override: .none),

@@ -142,12 +142,12 @@ extension HTTPCache {
     guard !Validation.confirmed([stored.rules], by: originResponse.rules).isEmpty else { return nil }
     let newMetadata = await metadata(of: originResponse, confirming: stored, originRequest.cacheRequest)
     let renewed = stored.with(stored.metadata.confirmed(by: newMetadata))
-    let kept = await unlessOutdated(transfer, originRequest) {
+    let storedEntry = await unlessOutdated(transfer, originRequest) {
       let isKept = await renew(stored, to: renewed, forKey: originRequest.storedKey, originRequest.cacheRequest)
       await show(originRequest.hiddenKeys, originRequest.cacheRequest.resource)
       return isKept ? renewed : nil
     }
-    return (renewed, kept != nil)
+    return (renewed, storedEntry != nil)
   }
 
   /// Stores a response after its confirmation, or removes it if the confirmation means that it must not be stored (RFC
@@ -190,8 +190,8 @@ extension HTTPCache {
       let another = VariantIndex.variant(
         of: renewed.rules, request: cacheRequest.request.fields, under: cacheRequest.key)
     else { return (renewed, false) }
-    let kept = await unlessOutdated(transfer, originRequest) { await store(renewed, as: another, originRequest) }
-    return (renewed, kept != nil)
+    let storedEntry = await unlessOutdated(transfer, originRequest) { await store(renewed, as: another, originRequest) }
+    return (renewed, storedEntry != nil)
   }
 
   private func store(_ entry: CacheEntry, as variant: CacheVariant, _ originRequest: OriginRequest) async -> CacheEntry?

@@ -94,7 +94,7 @@ public final class HTTPCache: Sendable {
     onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedResponse {
     let rules = RequestRules(request)
-    guard let caller = callers.known(request.fields, identity: transport.identity) else {
+    guard let caller = callers.remembered(request.fields, identity: transport.identity) else {
       var cacheRequest = await cacheRequest(request, policy, override)
       cacheRequest.onForward = onForward
       return try await respond(to: cacheRequest)

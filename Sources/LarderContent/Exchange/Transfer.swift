@@ -152,11 +152,11 @@ final class Transfer: Sendable {
   /// A range of the content, for a member that has not read yet.
   func body(for id: Int, range: Range<Int>) -> HTTPBodyStream {
     advance(id, by: range.lowerBound)
-    let left = Locked(range.count)
+    let remaining = Locked(range.count)
     return HTTPBodyStream(
       length: range.count,
       next: { [self] in
-        let wanted = left.withLock { $0 }
+        let wanted = remaining.withLock { $0 }
         let reading = wanted > 0 ? try await read(id) : .end
         guard case .bytes(let bytes) = reading else {
           leave(id)
@@ -164,7 +164,7 @@ final class Transfer: Sendable {
           return nil
         }
         let delivered = min(wanted, bytes.count)
-        left.withLock { $0 -= delivered }
+        remaining.withLock { $0 -= delivered }
         return delivered == bytes.count ? bytes : Array(bytes[..<delivered])
       }, abandon: { self.leave(id) })
   }

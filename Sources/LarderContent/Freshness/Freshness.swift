@@ -11,8 +11,8 @@ package struct Freshness: Sendable, Hashable {
   package var ageInSeconds: Int64 { age / 1000 }
   /// The value of `ttl` in `Cache-Status`: the remaining freshness in seconds, negative once stale (RFC 9211 §2.4).
   package var remainingSeconds: Int64 {
-    let left = StoredRules.saturating(softLifetime, minus: age)
-    return left >= 0 ? left / 1000 : -((-(left + 1)) / 1000 + 1)
+    let remaining = StoredRules.saturating(softLifetime, minus: age)
+    return remaining >= 0 ? remaining / 1000 : -((-(remaining + 1)) / 1000 + 1)
   }
   /// True if the response may be used without a request to the server.
   package var isFresh: Bool { age < softLifetime }
@@ -25,11 +25,11 @@ extension StoredRules {
   /// `stale-while-revalidate`, which `must-revalidate` and `no-cache` exclude (RFC 5861 §3).
   package func freshness(at now: Int64, _ override: FreshnessOverride) -> Freshness? {
     guard let age = currentAge(at: now) else { return nil }
-    let own = lifetime ?? 0
-    var soft = own
-    var hard = own
+    let serverLifetime = lifetime ?? 0
+    var soft = serverLifetime
+    var hard = serverLifetime
     if let extra = cacheControl.staleWhileRevalidate, !forbidsStale {
-      hard = StoredRules.saturating(own, plus: StoredRules.milliseconds(extra))
+      hard = StoredRules.saturating(serverLifetime, plus: StoredRules.milliseconds(extra))
     }
     if let ttl = override.ttl {
       hard = ttl.wholeMilliseconds

@@ -31,14 +31,14 @@ extension StoredRules {
     if let maxAge = cacheControl.maxAge { return (StoredRules.milliseconds(maxAge), false) }
     if let expires {
       // Without a `Date`, the arrival time is used (RFC 9110 §6.6.1).
-      let made = date.map(StoredRules.milliseconds) ?? responseTime
-      return (max(0, StoredRules.saturating(StoredRules.milliseconds(expires), minus: made)), false)
+      let creationTime = date.map(StoredRules.milliseconds) ?? responseTime
+      return (max(0, StoredRules.saturating(StoredRules.milliseconds(expires), minus: creationTime)), false)
     }
     guard let lastModified, cacheControl.contains(.isPublic) || StoredRules.isHeuristicallyCacheable(status) else {
       return (nil, false)
     }
-    let made = date.map(StoredRules.milliseconds) ?? responseTime
-    let unchanged = max(0, StoredRules.saturating(made, minus: StoredRules.milliseconds(lastModified)))
+    let creationTime = date.map(StoredRules.milliseconds) ?? responseTime
+    let unchanged = max(0, StoredRules.saturating(creationTime, minus: StoredRules.milliseconds(lastModified)))
     return (min(unchanged / StoredRules.heuristicShare, StoredRules.heuristicLimit), true)
   }
 

@@ -53,11 +53,11 @@ package struct StoredRules: Sendable, Hashable {
     isIndex = false
     setsCookie = false
     initialAge = 0
-    var found = FreshnessFields()
-    for field in fields { take(field, &found) }
+    var fieldValues = FreshnessFields()
+    for field in fields { take(field, &fieldValues) }
     initialAge = StoredRules.initialAge(
-      age: found.age, date: date, requestTime: requestTime, responseTime: responseTime)
-    (lifetime, isHeuristic) = serverLifetime(expires: found.expires)
+      age: fieldValues.age, date: date, requestTime: requestTime, responseTime: responseTime)
+    (lifetime, isHeuristic) = serverLifetime(expires: fieldValues.expires)
   }
 
   /// True if the response is meant for one client (RFC 9111 §5.2.2.7), or may begin a session with one.
@@ -71,13 +71,13 @@ package struct StoredRules: Sendable, Hashable {
     var hasAge = false
   }
 
-  private mutating func take(_ field: HTTPField, _ found: inout FreshnessFields) {
+  private mutating func take(_ field: HTTPField, _ fieldValues: inout FreshnessFields) {
     let name = field.name.canonicalName
     switch name.utf8.count {
     case 3:
-      if name == "age", !found.hasAge {
-        found.hasAge = true
-        found.age = DeltaSeconds.age(field.value)
+      if name == "age", !fieldValues.hasAge {
+        fieldValues.hasAge = true
+        fieldValues.age = DeltaSeconds.age(field.value)
       }
     case 4:
       if name == "etag", etag == nil, !field.value.isEmpty { etag = field.value }
@@ -87,8 +87,8 @@ package struct StoredRules: Sendable, Hashable {
         vary?.add(field.value)
       }
     case 7:
-      if name == "expires", found.expires == nil {
-        found.expires = HTTPDate.strictUnixTime(field.value, now: responseTime / 1000) ?? Int64.min
+      if name == "expires", fieldValues.expires == nil {
+        fieldValues.expires = HTTPDate.strictUnixTime(field.value, now: responseTime / 1000) ?? Int64.min
       }
     case 10:
       if name == "set-cookie" { setsCookie = true }

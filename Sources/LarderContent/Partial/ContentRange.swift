@@ -21,8 +21,8 @@ package enum ContentRange: Hashable, Sendable {
     guard scanner.take(0x2F) else { return nil }
     var length: Int?
     if !scanner.take(0x2A) {
-      guard let known = scanner.number(), known < Int.max else { return nil }
-      length = known
+      guard let number = scanner.number(), number < Int.max else { return nil }
+      length = number
     }
     scanner.skipBlanks()
     guard scanner.isAtEnd else { return nil }

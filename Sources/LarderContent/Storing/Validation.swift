@@ -18,15 +18,15 @@ package enum Validation {
     var fields = request
     fields[.ifNoneMatch] = nil
     fields[.ifModifiedSince] = nil
-    var known: [String] = []
-    if let tag = selected?.etag, EntityTag.canBeSent(tag) { known.append(tag) }
-    for tag in tags where !known.contains(tag) && EntityTag.canBeSent(tag) { known.append(tag) }
-    if !known.isEmpty { fields[.ifNoneMatch] = known.joined(separator: ", ") }
+    var entityTags: [String] = []
+    if let tag = selected?.etag, EntityTag.canBeSent(tag) { entityTags.append(tag) }
+    for tag in tags where !entityTags.contains(tag) && EntityTag.canBeSent(tag) { entityTags.append(tag) }
+    if !entityTags.isEmpty { fields[.ifNoneMatch] = entityTags.joined(separator: ", ") }
     // With several tags it would be unclear which one a date belongs to.
-    guard let selected, known.isEmpty || known == [selected.etag] else { return fields }
+    guard let selected, entityTags.isEmpty || entityTags == [selected.etag] else { return fields }
     if let changed = selected.lastModified {
       fields[.ifModifiedSince] = HTTPDate.text(changed)
-    } else if known.isEmpty {
+    } else if entityTags.isEmpty {
       fields[.ifModifiedSince] = HTTPDate.text((selected.date ?? selected.responseTime / 1000) - 1)
     }
     return fields

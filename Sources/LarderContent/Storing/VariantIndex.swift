@@ -46,8 +46,8 @@ package enum VariantIndex {
   /// The variants that a request selects, the latest first.
   package static func matching(_ variants: [CacheVariant], _ request: HTTPFields) -> [CacheVariant] {
     var presented = Presented(request)
-    let found = variants.filter { presented.selects($0) }
-    return found.count < 2 ? found : found.sorted { $0.dateMilliseconds > $1.dateMilliseconds }
+    let matches = variants.filter { presented.selects($0) }
+    return matches.count < 2 ? matches : matches.sorted { $0.dateMilliseconds > $1.dateMilliseconds }
   }
 
   /// The variant for a request: the latest of those that match; nil if none does.
@@ -63,14 +63,14 @@ package enum VariantIndex {
   /// A request's fields, each normalised at its first use.
   private struct Presented {
     let request: HTTPFields
-    var known: [(name: String, value: String?)] = []
+    var values: [(name: String, value: String?)] = []
 
     init(_ request: HTTPFields) { self.request = request }
 
     mutating func value(_ name: String) -> String? {
-      if let found = known.first(where: { $0.name == name }) { return found.value }
+      if let match = values.first(where: { $0.name == name }) { return match.value }
       let value = SelectingField.value(of: name, in: request)
-      known.append((name, value))
+      values.append((name, value))
       return value
     }
 
@@ -94,11 +94,11 @@ package enum VariantIndex {
   package static func adding(
     _ variant: CacheVariant, to variants: [CacheVariant], limit: Int = limit
   ) -> (variants: [CacheVariant], dropped: [CacheVariant]) {
-    var kept = variants.filter { $0.key != variant.key }
-    kept.append(variant)
-    if kept.count <= limit { return (kept, []) }
+    var retained = variants.filter { $0.key != variant.key }
+    retained.append(variant)
+    if retained.count <= limit { return (retained, []) }
     // New variants are at the end: the first are the oldest.
-    let surplus = kept.count - max(1, limit)
-    return (Array(kept.dropFirst(surplus)), Array(kept.prefix(surplus)))
+    let surplus = retained.count - max(1, limit)
+    return (Array(retained.dropFirst(surplus)), Array(retained.prefix(surplus)))
   }
 }

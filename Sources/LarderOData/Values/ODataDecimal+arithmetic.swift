@@ -74,24 +74,24 @@ extension ODataDecimal {
     let shift = max(0, ODataDecimal.quotientDigits + 1 + other.digitCount - digitCount)
     let divisor = DecimalMagnitude(digits: other.digits)
     let (quotient, remainder) = DecimalMagnitude(digits: digits).shifted(shift).divided(by: divisor)
-    var kept = quotient.digits
+    var rounded = quotient.digits
     var power = ideal - Int64(shift)
     // The remainder of the division is below all digits: it only decides a half.
     if !remainder.isZero {
-      kept.append(1)
+      rounded.append(1)
       power -= 1
     }
-    let dropCount = kept.count - ODataDecimal.quotientDigits
+    let dropCount = rounded.count - ODataDecimal.quotientDigits
     if dropCount > 0 {
-      kept = ODataDecimal.round(kept, cutting: dropCount, .halfToEven, isNegative: false)
+      rounded = ODataDecimal.round(rounded, cutting: dropCount, .halfToEven, isNegative: false)
       power += Int64(dropCount)
     }
-    while power < ideal, kept.count > 1, kept.last == 0 {
-      kept.removeLast()
+    while power < ideal, rounded.count > 1, rounded.last == 0 {
+      rounded.removeLast()
       power += 1
     }
     return ODataDecimal(
-      DecimalMagnitude(digits: kept), (signum < 0) != (other.signum < 0), try ODataDecimal.checked(power))
+      DecimalMagnitude(digits: rounded), (signum < 0) != (other.signum < 0), try ODataDecimal.checked(power))
   }
 
   /// The remainder of the division by another number; it has the sign of this number.
@@ -124,9 +124,9 @@ extension ODataDecimal {
     // One digit more than there are is a zero: all further digits would be zeros too.
     let missing = min(Int64(Int32.max), dropCount) - Int64(digits.count)
     if missing > 0 { digits = [UInt8](repeating: 0, count: missing > 1 ? 2 : 1) + digits }
-    let kept = ODataDecimal.round(
+    let rounded = ODataDecimal.round(
       digits, cutting: min(Int(clamping: dropCount), digits.count), rule, isNegative: signum < 0)
-    return ODataDecimal(DecimalMagnitude(digits: kept), signum < 0, power)
+    return ODataDecimal(DecimalMagnitude(digits: rounded), signum < 0, power)
   }
 
   /// The number multiplied by a power of ten and rounded half to even to a whole number; nil beyond 128 bits.
@@ -194,7 +194,7 @@ extension ODataDecimal {
   private static func round(
     _ digits: [UInt8], cutting dropCount: Int, _ rule: ODataRounding, isNegative: Bool
   ) -> [UInt8] {
-    var kept = Array(digits.dropLast(dropCount))
+    var rounded = Array(digits.dropLast(dropCount))
     let dropped = digits.suffix(dropCount)
     let first = dropped.first ?? 0
     let isExact = dropped.allSatisfy { $0 == 0 }
@@ -204,15 +204,15 @@ extension ODataDecimal {
       case .down: isNegative && !isExact
       case .up: !isNegative && !isExact
       case .halfAwayFromZero: first >= 5
-      case .halfToEven: isHalf ? (kept.last ?? 0) % 2 == 1 : first >= 5
+      case .halfToEven: isHalf ? (rounded.last ?? 0) % 2 == 1 : first >= 5
       }
-    guard grows else { return kept.isEmpty ? [0] : kept }
-    var place = kept.count - 1
-    while place >= 0, kept[place] == 9 {
-      kept[place] = 0
+    guard grows else { return rounded.isEmpty ? [0] : rounded }
+    var place = rounded.count - 1
+    while place >= 0, rounded[place] == 9 {
+      rounded[place] = 0
       place -= 1
     }
-    if place >= 0 { kept[place] += 1 } else { kept.insert(1, at: 0) }
-    return kept
+    if place >= 0 { rounded[place] += 1 } else { rounded.insert(1, at: 0) }
+    return rounded
   }
 }

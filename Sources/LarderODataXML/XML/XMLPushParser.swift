@@ -178,7 +178,7 @@ extension XMLPushParser {
   private func name(_ pointer: UnsafePointer<xmlChar>?) -> String {
     guard let pointer = unsafe pointer else { return "" }
     let entry = UInt(bitPattern: pointer)
-    if let known = names[entry] { return known }
+    if let name = names[entry] { return name }
     let name = unsafe String(cString: pointer)
     names[entry] = name
     return name

@@ -103,9 +103,9 @@ extension LocalRows {
   ///
   /// - Parameter sparesLinks: whether changes of links to a single entity keep their ETag.
   mutating func settle(_ entry: QueueEntry, sparesLinks: Bool = false) throws(StorageError) {
-    guard let entity = entry.request.entity, let theirs = entry.failure?.theirs else { return }
+    guard let entity = entry.request.entity, let serverVersion = entry.failure?.theirs else { return }
     try queue.set(failure: nil, of: entry.id)
-    try queue.rebase(entity.row, on: theirs.text(.etag), sparesLinks: sparesLinks)
+    try queue.rebase(entity.row, on: serverVersion.text(.etag), sparesLinks: sparesLinks)
     try touch(entity)
   }
 
@@ -120,13 +120,13 @@ extension LocalRows {
     for effect in effects where effect.reference == entity { newColumns.formUnion(effect.cells.values.keys) }
     let entries = try queue.entries(of: entity.row)
     for entry in entries where entry.isNoticed {
-      guard let base = entry.failure?.base, let theirs = entry.failure?.theirs else { continue }
+      guard let base = entry.failure?.base, let serverVersion = entry.failure?.theirs else { continue }
       let isOfManyLink = entry.request.isOfManyLink
       var contested: Set<String> = []
       for other in entries where isOfManyLink ? other.id > entry.id && other.state == .queued : other.id == entry.id {
         contested.formUnion(try columns(of: other.id, entity))
       }
-      contested.formIntersection(ConflictDecision.changed(from: base, to: theirs))
+      contested.formIntersection(ConflictDecision.changed(from: base, to: serverVersion))
       let isSet = (isOfManyLink || !contested.isEmpty) && contested.isSubset(of: newColumns)
       if new.operation == .delete || new.operation == .replace {
         try settle(entry)

@@ -30,7 +30,7 @@ struct RejectedCreation {
 
   /// Turns the creation into an update of the entity that the service has under its key.
   func becomeUpdate(_ rows: inout LocalRows) throws {
-    guard var theirs = entry.failure?.theirs, entry.failure?.showsTheirs == true else {
+    guard var serverVersion = entry.failure?.theirs, entry.failure?.showsTheirs == true else {
       throw OfflineODataError(
         .unsupportedChange, "request \(id) as an update: the service's version of the entity is not known")
     }
@@ -38,20 +38,20 @@ struct RejectedCreation {
       throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it also creates related entities")
     }
     let rules = context.rules(table)
-    if let reason = rules.refusesUpdate ?? rules.refusesPatch {
+    if let reason = rules.updateRestriction ?? rules.patchRestriction {
       throw OfflineODataError.restricted(.updateRestricted, table.name, by: reason)
     }
     var effects = try rows.queue.effects(of: id)
     guard let place = effects.firstIndex(where: { $0.kind == .insert && $0.reference == entity }) else { return }
     let created = effects[place].cells
     var update = body
-    update.properties = try body.properties.filter { try !isFixed($0, theirs, rules) }
+    update.properties = try body.properties.filter { try !isFixed($0, serverVersion, rules) }
     var request = entry.request
     request.operation = plan.model.version >= .v4 ? .patch : .merge
     request.target = QueuedTarget(entity)
     request.body = .entity(update)
     request.ifMatch = nil
-    request.baseETag = theirs.text(.etag)
+    request.baseETag = serverVersion.text(.etag)
     let sent = Set(update.properties.map(\.name))
     let bound = Set(update.links.map(\.name))
     var cells = EntityCells()
@@ -59,19 +59,21 @@ struct RejectedCreation {
       cells[column.name] = created[column.name] ?? .null
     }
     effects[place] = Effect(.set, table.name, entity.row, cells: cells)
-    for column in table.key.map({ table.columns[$0].name }) { theirs[column] = theirs[column] ?? created[column] }
-    if let parent = created[.parent] { theirs[.parent] = parent }
-    try rows.setBase(entity, to: theirs)
+    for column in table.key.map({ table.columns[$0].name }) {
+      serverVersion[column] = serverVersion[column] ?? created[column]
+    }
+    if let parent = created[.parent] { serverVersion[.parent] = parent }
+    try rows.setBase(entity, to: serverVersion)
     try rows.queue.replace(id, by: request, effects: effects)
   }
 
   /// Whether an update cannot set the property, and the service has the same value. Throws if the service has another
   /// value.
-  private func isFixed(_ property: QueuedProperty, _ theirs: EntityCells, _ rules: ChangeRules) throws -> Bool {
+  private func isFixed(_ property: QueuedProperty, _ serverVersion: EntityCells, _ rules: ChangeRules) throws -> Bool {
     guard let column = table.column([property.name]) else { return false }
     if table.key.contains(column.number) { return true }
     guard let reason = rules.fixed[property.name] else { return false }
-    let value = try column.value(of: theirs[column.name] ?? .null, model: plan.model)
+    let value = try column.value(of: serverVersion[column.name] ?? .null, model: plan.model)
     guard SentContent.equal(property.value.value, value) else {
       throw OfflineODataError.restricted(.readOnlyProperty, "\(table.type.name)/\(property.name)", by: reason)
     }
@@ -106,11 +108,11 @@ struct RejectedCreation {
       return
     }
     // A download may have stored the service's entity with the old key in this row.
-    if let theirs = try rows.keptBase(entity.row) ?? nil {
+    if let serverVersion = try rows.keptBase(entity.row) ?? nil {
       let row = RowReference(table.name, try rows.connection.takeIdentities(1))
       try rows.show(nil, as: entity)
-      try rows.show(theirs, as: row)
-      old = theirs
+      try rows.show(serverVersion, as: row)
+      old = serverVersion
     }
     try rows.keep(nil, as: entity)
     try rows.touch(entity)

@@ -50,19 +50,19 @@ enum DeepInsert {
   /// have; otherwise one that resembles them; otherwise, if as many entities are left as created ones have no match, the
   /// next of these.
   static func matches(of sent: [QueuedEntity], in received: [ODataEntity]) -> [ODataEntity?] {
-    var left = received
+    var remaining = received
     var matches = [ODataEntity?](repeating: nil, count: sent.count)
     let ways: [(QueuedEntity, ODataEntity) -> Bool] = [
       { SentContent.matches($0, $1) }, { SentContent.resembles($0, $1) },
     ]
     for isMatch in ways {
       for (place, child) in sent.enumerated() where matches[place] == nil {
-        guard let match = left.firstIndex(where: { isMatch(child, $0) }) else { continue }
-        matches[place] = left.remove(at: match)
+        guard let match = remaining.firstIndex(where: { isMatch(child, $0) }) else { continue }
+        matches[place] = remaining.remove(at: match)
       }
     }
     let missing = matches.indices.filter { matches[$0] == nil }
-    if missing.count == left.count { for (place, match) in zip(missing, left) { matches[place] = match } }
+    if missing.count == remaining.count { for (place, match) in zip(missing, remaining) { matches[place] = match } }
     return matches
   }
 

@@ -29,11 +29,11 @@ package struct ServiceQueries: Sendable {
       }
     }
     // The plan has no table for a set whose type is not declared. A query of such a set reports the error.
-    let known = Set(sources.map(\.name))
+    let names = Set(sources.map(\.name))
     for container in model.schemas.flatMap(\.containers) {
-      sources += container.entitySets.map(\.name).filter { !known.contains($0) && model.entitySet($0) != nil }
+      sources += container.entitySets.map(\.name).filter { !names.contains($0) && model.entitySet($0) != nil }
         .map { Source(name: $0, isSet: true) }
-      sources += container.singletons.map(\.name).filter { !known.contains($0) && model.singleton($0) != nil }
+      sources += container.singletons.map(\.name).filter { !names.contains($0) && model.singleton($0) != nil }
         .map { Source(name: $0, isSet: false) }
     }
     self.sources = sources

@@ -63,7 +63,7 @@ final class OpenStore: Sendable {
 
   /// The binder for a plan's model. It is created once for each model.
   func binder(_ plan: ReplicaPlan) -> ODataBinder {
-    if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }
+    if let cached = binding.withLock({ $0 }), cached.first === plan.tables.first { return cached.binder }
     let created = ODataBinder(model: plan.model)
     binding.withLock { $0 = Binding(first: plan.tables.first, binder: created) }
     return created
@@ -72,8 +72,8 @@ final class OpenStore: Sendable {
   /// The data covered by the defining queries. It is computed once for each state of the queries.
   func coverage(_ snapshot: ReplicaSnapshot) -> Coverage {
     let (plan, queries) = (snapshot.plan, snapshot.state.queries)
-    if let kept = covered.withLock({ $0 }), kept.first === plan.tables.first, kept.queries == queries {
-      return kept.coverage
+    if let cached = covered.withLock({ $0 }), cached.first === plan.tables.first, cached.queries == queries {
+      return cached.coverage
     }
     let created = Coverage(queries, plan: plan, binder: binder(plan))
     covered.withLock { $0 = Covered(first: plan.tables.first, queries: queries, coverage: created) }
@@ -82,7 +82,7 @@ final class OpenStore: Sendable {
 
   /// What changes need of a plan's model. It is created once for each model.
   func changing(_ plan: ReplicaPlan) -> ChangeContext {
-    if let kept = context.withLock({ $0 }), kept.plan.tables.first === plan.tables.first { return kept }
+    if let cached = context.withLock({ $0 }), cached.plan.tables.first === plan.tables.first { return cached }
     let created = ChangeContext(plan, binder(plan), root)
     context.withLock { $0 = created }
     return created

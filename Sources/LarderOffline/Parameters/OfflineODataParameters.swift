@@ -150,16 +150,18 @@ public struct OfflineODataParameters: Sendable {
         }
       }
     guard isName else { throw OfflineODataError(.invalidStoreName, "'\(storeName)'") }
-    func refuse(_ detail: String) -> OfflineODataError { OfflineODataError(.invalidParameter, detail) }
-    if let currentUser, currentUser.isEmpty { throw refuse("currentUser is empty; use nil for a store without a user") }
-    if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize); it must be 1 or more") }
-    if let resultPageSize, resultPageSize < 1 {
-      throw refuse("resultPageSize is \(resultPageSize); it must be 1 or more")
+    func invalid(_ detail: String) -> OfflineODataError { OfflineODataError(.invalidParameter, detail) }
+    if let currentUser, currentUser.isEmpty {
+      throw invalid("currentUser is empty; use nil for a store without a user")
     }
-    if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout); it must be greater than 0") }
-    if stagingAgeLimit < .zero { throw refuse("stagingAgeLimit is \(stagingAgeLimit); it must not be negative") }
+    if let pageSize, pageSize < 1 { throw invalid("pageSize is \(pageSize); it must be 1 or more") }
+    if let resultPageSize, resultPageSize < 1 {
+      throw invalid("resultPageSize is \(resultPageSize); it must be 1 or more")
+    }
+    if let timeout, timeout <= .zero { throw invalid("timeout is \(timeout); it must be greater than 0") }
+    if stagingAgeLimit < .zero { throw invalid("stagingAgeLimit is \(stagingAgeLimit); it must not be negative") }
     guard (1...4).contains(parallelQueries) else {
-      throw refuse("parallelQueries is \(parallelQueries); it must be 1 to 4")
+      throw invalid("parallelQueries is \(parallelQueries); it must be 1 to 4")
     }
   }
 

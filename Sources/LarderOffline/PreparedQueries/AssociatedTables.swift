@@ -35,7 +35,7 @@ struct AssociatedTables {
     for item in options.expand {
       for segment in item.path.segments { visit(inside: segment) }
       visit(item.options)
-      if item.kept != nil { (isLeaving, isUnknown) = (true, true) }
+      if item.unbound != nil { (isLeaving, isUnknown) = (true, true) }
     }
   }
 

@@ -283,8 +283,8 @@ extension Replica {
   /// Whether the store belongs to the service with the root; false if it does not belong to a service yet. Throws
   /// `otherService` if it belongs to another one.
   func isOf(_ root: String) async throws -> Bool {
-    guard case .text(let kept)? = try await setting(Self.rootSetting) else { return false }
-    guard kept == root else { throw OfflineODataError(.otherService, kept) }
+    guard case .text(let storedRoot)? = try await setting(Self.rootSetting) else { return false }
+    guard storedRoot == root else { throw OfflineODataError(.otherService, storedRoot) }
     return true
   }
 }

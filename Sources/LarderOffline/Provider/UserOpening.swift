@@ -257,8 +257,8 @@ package struct UserOpening: Sendable {
     defer { mark.release() }
     // Other processes may have changed the store, so it is checked again.
     guard mark.user == owner, try !isAbsent(place) else { return }
-    let left = try await readOwnership(former)?.pendingChanges
-    guard let left, left.isNone else { throw otherUserError(left) }
+    let pending = try await readOwnership(former)?.pendingChanges
+    guard let pending, pending.isNone else { throw otherUserError(pending) }
     try remove()
     try moveIn(mark)
   }

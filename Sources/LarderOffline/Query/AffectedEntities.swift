@@ -76,7 +76,7 @@ struct AffectedEntities: Sendable {
   private func choice(_ item: ODataBoundExpandItem) throws -> Choice {
     var cast: EdmStructure?
     if case .dynamic(let name)? = item.path.segments.last?.kind { cast = try options.entityType(name) }
-    let fitting = try item.kept.map { try options.fitting($0, to: kinds, below: cast, in: plan) }
+    let fitting = try item.unbound.map { try options.fitting($0, to: kinds, below: cast, in: plan) }
     return Choice(cast: cast, content: item.content, fitting: fitting)
   }
 

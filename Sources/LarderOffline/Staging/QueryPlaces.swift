@@ -41,7 +41,7 @@ struct QueryPlaces: Sendable {
     for item in items where item.content == .entities {
       let path = QueryPlaces.names(item.path)
       // Each level of a recursion would be a separate place.
-      if path == nil || item.kept != nil || item.options?.levels != nil { isComplete = false }
+      if path == nil || item.unbound != nil || item.options?.levels != nil { isComplete = false }
       let isExact = item.options?.top == nil && item.options?.skip == nil
       for (number, navigation) in table.navigations.enumerated()
       where path?.isEmpty == true || navigation.path == path {

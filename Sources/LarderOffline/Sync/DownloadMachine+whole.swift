@@ -5,15 +5,15 @@ extension DownloadMachine {
   mutating func beginWhole(windows: Int? = nil) -> [Action] {
     wholeReads += 1
     var request = PageRequest(place: .query(nil), form: memory.speaksAtom ? .atom : .json)
-    request.countsRows = traits.mayCount && !memory.refusesCount && !memory.countIsWrong && memory.links?.count != true
+    request.countsRows = traits.mayCount && !memory.rejectsCount && !memory.countIsWrong && memory.links?.count != true
     request.tracksChanges =
-      traits.mayTrack && !memory.refusesTracking && memory.unusableDeltas < QueryMemory.patience
+      traits.mayTrack && !memory.rejectsTracking && memory.unusableDeltas < QueryMemory.patience
     let size = windows ?? sizeAtOnce
     if let size {
       request.tracksChanges = false
       request.place = .query(PageRequest.Window(top: size, skip: 0))
     } else if traits.isCollection, !traits.hasWindow {
-      request.maximumPageSize = memory.refusesPageSize == true ? nil : traits.pageSize
+      request.maximumPageSize = memory.rejectsPageSize == true ? nil : traits.pageSize
     }
     if wholeReads == 1, memory.wasOnePage, size == nil {
       request.etag = lastDownload.etag
@@ -29,8 +29,8 @@ extension DownloadMachine {
   /// The page size, if the client divides the result into pages from the start: the service is known to neither page
   /// nor track changes.
   private var sizeAtOnce: Int? {
-    guard traits.mayPage, !memory.pagesItself, !memory.refusesWindows else { return nil }
-    guard !traits.mayTrack || memory.refusesTracking || memory.givesNoDeltaLink else { return nil }
+    guard traits.mayPage, !memory.pagesItself, !memory.rejectsWindows else { return nil }
+    guard !traits.mayTrack || memory.rejectsTracking || memory.givesNoDeltaLink else { return nil }
     return traits.pageSize
   }
 
@@ -83,9 +83,9 @@ extension DownloadMachine {
     read.etag = facts.etag
     read.lastModified = facts.lastModified
     if read.trial > 0 {
-      if read.first.tracksChanges, !read.request.tracksChanges { memory.refusesTracking = true }
-      if read.first.countsRows, !read.request.countsRows { memory.refusesCount = true }
-      if read.first.maximumPageSize != nil, read.request.maximumPageSize == nil { memory.refusesPageSize = true }
+      if read.first.tracksChanges, !read.request.tracksChanges { memory.rejectsTracking = true }
+      if read.first.countsRows, !read.request.countsRows { memory.rejectsCount = true }
+      if read.first.maximumPageSize != nil, read.request.maximumPageSize == nil { memory.rejectsPageSize = true }
     }
   }
 
@@ -120,7 +120,7 @@ extension DownloadMachine {
 
   /// Whether the service has more rows than it sent, according to its count or because the page has the full size.
   private func lacksRows(_ read: WholeRead) -> Bool {
-    guard traits.mayPage, !memory.refusesWindows, read.rows > 0 else { return false }
+    guard traits.mayPage, !memory.rejectsWindows, read.rows > 0 else { return false }
     if let count = read.count, !memory.countIsWrong {
       return count > read.rows && read.distinct.map { count > $0 } ?? true
     }
@@ -146,14 +146,14 @@ extension DownloadMachine {
     if received == 0 { return ended(read, deltaLink: nil) }
     // More rows than requested: the service ignores `$top`, so these were all rows, or all remaining rows.
     if received > requested {
-      memory.refusesWindows = true
+      memory.rejectsWindows = true
       return [.note(.clientPagingIgnored)] + ended(read, deltaLink: nil)
     }
     if !isFirst, new == 0 {
       // All rows were there before. Either this is the end, or the service supports `$top` but not `$skip`.
       let isShort = received < requested || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
       if isShort { return ended(read, deltaLink: nil) }
-      memory.refusesWindows = true
+      memory.rejectsWindows = true
       return restart(note: .clientPagingIgnored, windows: nil) ?? ended(read, deltaLink: nil)
     }
     // The page began one row early. That row is known, unless rows before it were deleted in the meantime.
@@ -225,7 +225,7 @@ extension DownloadMachine {
     }
     if status == 404 || status == 410 { return fail(error) }
     if read.windows != nil {
-      memory.refusesWindows = true
+      memory.rejectsWindows = true
       return restart(note: .clientPagingIgnored, windows: nil) ?? fail(error)
     }
     guard let next = DownloadMachine.trial(read.trial + 1, of: read.first) else { return fail(error) }
@@ -304,7 +304,7 @@ extension DownloadMachine {
       read.windows?.size = max(windows.size / 2, 10)
       read.request.place = .query(.init(top: max(windows.size / 2, 10), skip: window.skip))
     } else if let size = traits.pageSize, read.pages == 0, read.windows == nil, rows > Int64(size), traits.mayPage,
-      !memory.refusesWindows, let actions = restart(note: .clientPaging(size: size), windows: size)
+      !memory.rejectsWindows, let actions = restart(note: .clientPaging(size: size), windows: size)
     {
       // A response without pages that breaks off would always start again at its beginning.
       return [.wait(pause)] + actions

@@ -187,7 +187,7 @@ struct DownloadMachine: Sendable {
       return end(.whole)
     case .changes:
       memory.unusableDeltas = 0
-      guard !memory.countIsWrong, !memory.refusesCount, wholeReads == 0,
+      guard !memory.countIsWrong, !memory.rejectsCount, wholeReads == 0,
         traits.deltaNeedsCount(isAtom: memory.deltaIsAtom == true)
       else { return end(wholeReads > 0 ? .whole : .changes) }
       state = .comparing

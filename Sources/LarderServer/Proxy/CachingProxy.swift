@@ -202,9 +202,9 @@ public final class CachingProxy: Sendable {
   /// Applies `Max-Forwards`: OPTIONS may be addressed to an intermediary (RFC 9110 §7.6.2), and `*` to the server that
   /// receives it.
   private func countForwards(_ fields: inout HTTPFields, _ request: HTTPServerRequest) throws(Rejection) {
-    let left = fields["Max-Forwards"].flatMap { Int($0) }
-    if request.target == "*" || left == 0 { throw Rejection(HTTPServerResponse(status: 204)) }
-    if let left, left > 0 { fields["Max-Forwards"] = "\(left - 1)" }
+    let maximumForwards = fields["Max-Forwards"].flatMap { Int($0) }
+    if request.target == "*" || maximumForwards == 0 { throw Rejection(HTTPServerResponse(status: 204)) }
+    if let maximumForwards, maximumForwards > 0 { fields["Max-Forwards"] = "\(maximumForwards - 1)" }
   }
 
   /// The target as path and query. A target in absolute form must name this host, as the client knows it, or upstream.

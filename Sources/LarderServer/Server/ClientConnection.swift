@@ -146,8 +146,8 @@ final class ConnectionTable: Sendable {
       guard state.open[connection.descriptor] === connection else { return nil }
       state.open[connection.descriptor] = nil
       state.perThread[connection.thread] -= 1
-      let left = (state.perClient[connection.client] ?? 1) - 1
-      state.perClient[connection.client] = left > 0 ? left : nil
+      let remaining = (state.perClient[connection.client] ?? 1) - 1
+      state.perClient[connection.client] = remaining > 0 ? remaining : nil
       return state.open.isEmpty ? state.whenEmpty : nil
     }
     whenEmpty?()

@@ -227,13 +227,13 @@ enum FieldNames {
   /// The name in these bytes; nil if they are not a token.
   static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPFieldName? {
     guard unsafe !bytes.isEmpty else { return nil }
-    if let known = unsafe known[slot(bytes)], unsafe known.rawName.utf8.elementsEqual(bytes) { return known }
+    if let name = unsafe table[slot(bytes)], unsafe name.rawName.utf8.elementsEqual(bytes) { return name }
     guard unsafe bytes.allSatisfy(HTTPFieldName.isTokenByte) else { return nil }
     return unsafe HTTPFieldName(String(decoding: bytes, as: UTF8.self))
   }
 
   /// One name for each slot; if two names have the same slot, the first stays.
-  private static let known: [HTTPFieldName?] = makeTable()
+  private static let table: [HTTPFieldName?] = makeTable()
 
   private static func makeTable() -> [HTTPFieldName?] {
     var table = [HTTPFieldName?](repeating: nil, count: 256)

@@ -145,11 +145,11 @@ struct PageBase: Sendable {
 
 /// The links of the pages of one collection.
 struct PageLinks {
-  private var known: Set<String> = []
+  private var visited: Set<String> = []
 
   /// Notes a link. Throws if a page leads to an earlier one.
   mutating func next(_ link: String?, _ url: String) throws(ODataServiceError) -> String? {
-    if let link, !known.insert(link).inserted {
+    if let link, !visited.insert(link).inserted {
       throw ODataServiceError(.malformedResponse("a page is its own next page"), operation: "read", url: url)
     }
     return link

@@ -165,10 +165,10 @@ extension ODataServiceError {
 extension ODataSingleResponse {
   /// The URL of the entity that the request created, if the service names one of its own.
   var createdEntity: String? {
-    let own = URLParts(url).origin
+    let origin = URLParts(url).origin
     return [fields["Location"], fields["OData-EntityId"]].lazy.compactMap { $0 }.first { text in
       let parts = URLParts(text)
-      return parts.prefix.isEmpty || parts.origin != nil && parts.origin == own
+      return parts.prefix.isEmpty || parts.origin != nil && parts.origin == origin
     }
   }
 }

@@ -24,11 +24,11 @@ struct EncryptedFile {
   }
 
   /// Returns nil if there is no file, or an empty one.
-  func find(_ key: StorageKey, _ known: FileKeys?) throws(StorageError) -> FileKeys? {
+  func find(_ key: StorageKey, _ lastKeys: FileKeys?) throws(StorageError) -> FileKeys? {
     switch try DatabaseFile(path).encryption() {
     case .absent: return nil
     case .encrypted(let header):
-      if let known, known.header == header { return known }
+      if let lastKeys, lastKeys.header == header { return lastKeys }
       guard let keys = try FileKeys.of(header, key) else {
         throw .wrongKey(path)
       }

@@ -164,8 +164,8 @@ struct TestRows: Sendable {
     let keys = Set(old.structure.key.map(\.path))
     var row = old
     if replaces {
-      let kept = keys.union(reader.computedNames(of: old.structure))
-      row.values = row.values.filter { kept.contains($0.key) }
+      let retainedNames = keys.union(reader.computedNames(of: old.structure))
+      row.values = row.values.filter { retainedNames.contains($0.key) }
     }
     for (name, value) in content.values where !keys.contains(name) {
       row.types[name] = content.types[name]
@@ -248,10 +248,12 @@ struct TestRows: Sendable {
     switch model.relation(navigation, of: row.structure, in: row.place) {
     case .contained: return model.contained(navigation, in: row).map { rows(in: $0.path).map(\.path) } ?? []
     case .columns(let pairs, let target, _):
-      let own = pairs.map { (pair: $0, property: row.structure.property($0.own), value: row.values[$0.own] ?? .null) }
-      guard own.allSatisfy({ $0.value != .null }) else { return [] }
+      let columns = pairs.map {
+        (pair: $0, property: row.structure.property($0.own), value: row.values[$0.own] ?? .null)
+      }
+      guard columns.allSatisfy({ $0.value != .null }) else { return [] }
       return rows(in: target.path).filter { other in
-        own.allSatisfy { model.isEqual($0.value, other.values[$0.pair.other] ?? .null, as: $0.property) }
+        columns.allSatisfy { model.isEqual($0.value, other.values[$0.pair.other] ?? .null, as: $0.property) }
       }.map(\.path)
     case .links: return row.links[navigation.name] ?? []
     case .unknown: return []

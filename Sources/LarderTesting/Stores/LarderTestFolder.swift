@@ -32,14 +32,16 @@ public final class LarderTestFolder: Sendable {
   public func file(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
 
   /// The environment, which keeps the folder until the store that uses it is closed and released.
-  func kept(by environment: LarderEnvironment) -> LarderEnvironment {
+  func retained(by environment: LarderEnvironment) -> LarderEnvironment {
     var environment = environment
     environment.random = { [random = environment.random] in withExtendedLifetime(self) { random() } }
     return environment
   }
 
   /// The transport, which keeps the folder until the store that uses it is released.
-  func kept(by transport: any HTTPTransport) -> any HTTPTransport { FolderKeeper(transport: transport, folder: self) }
+  func retained(by transport: any HTTPTransport) -> any HTTPTransport {
+    FolderKeeper(transport: transport, folder: self)
+  }
 }
 
 private struct FolderKeeper: HTTPTransport {

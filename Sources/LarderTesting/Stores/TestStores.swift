@@ -34,7 +34,7 @@ extension OnlineODataStore {
     options.conversation.environment = clock.environment
     configure(&options)
     let store = try OnlineODataStore(
-      serviceRoot: serviceRoot, transport: folder.kept(by: transport), options: options)
+      serviceRoot: serviceRoot, transport: folder.retained(by: transport), options: options)
     try await store.open()
     return store
   }
@@ -59,7 +59,7 @@ extension OfflineODataProvider {
     parameters.conversation.environment = clock.environment
     configure(&parameters)
     let store = try OfflineODataProvider(
-      serviceRoot: serviceRoot, transport: folder.kept(by: transport), parameters: parameters)
+      serviceRoot: serviceRoot, transport: folder.retained(by: transport), parameters: parameters)
     for query in queries { try await store.add(OfflineODataDefiningQuery(String(query.prefix(100)), query)) }
     try await store.open()
     return store
@@ -95,6 +95,6 @@ extension ObjectStore {
   ) async throws -> ObjectStore {
     let folder = try LarderTestFolder()
     return try await ObjectStore(
-      path: folder.file("objects.larder"), options: options, environment: folder.kept(by: clock.environment))
+      path: folder.file("objects.larder"), options: options, environment: folder.retained(by: clock.environment))
   }
 }

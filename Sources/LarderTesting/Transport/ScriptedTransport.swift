@@ -187,7 +187,7 @@ public final class ScriptedTransport: HTTPTransport {
     let reply = try await handler?(received) ?? ScriptedTransport.noRoute(received)
     switch fault {
     case .responseLost: throw HTTPTransportError.connectionLost(reason: "the response was lost")
-    case .truncatedContent: return cut(response(reply, to: request), reply.body)
+    case .truncatedContent: return truncated(response(reply, to: request), reply.body)
     default: return response(reply, to: request)
     }
   }
@@ -198,7 +198,7 @@ public final class ScriptedTransport: HTTPTransport {
       body: HTTPBodyStream(request.method == .head ? [] : reply.body))
   }
 
-  private func cut(_ response: HTTPResponse, _ body: [UInt8]) -> HTTPResponse {
+  private func truncated(_ response: HTTPResponse, _ body: [UInt8]) -> HTTPResponse {
     let half = Locked<[UInt8]?>(Array(body.prefix(body.count / 2)))
     var response = response
     response.body = HTTPBodyStream(

@@ -33,8 +33,8 @@ struct DownloadWayTests {
     var store = PretendStore()
     store.download(from: &service)
     #expect(store.rows == Set(1...5))
-    #expect(store.memory.refusesTracking == tracking)
-    #expect(store.memory.refusesCount == count)
+    #expect(store.memory.rejectsTracking == tracking)
+    #expect(store.memory.rejectsCount == count)
     let before = service.asked.count
     store.download(from: &service)
     #expect(service.asked.count == before + 1)
@@ -90,8 +90,8 @@ struct DownloadWayTests {
     var store = PretendStore()
     store.traits.pageSize = 100
     store.download(from: &service)
-    #expect(store.rows == Set(1...5) && store.memory.refusesPageSize == true)
-    #expect(!store.memory.refusesTracking && !store.memory.refusesCount)
+    #expect(store.rows == Set(1...5) && store.memory.rejectsPageSize == true)
+    #expect(!store.memory.rejectsTracking && !store.memory.rejectsCount)
     let before = service.asked.count
     store.download(from: &service)
     #expect(service.asked.count == before + 1)
@@ -317,7 +317,7 @@ struct DownloadPageTests {
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
     #expect(service.asked.count == 1)
-    #expect(store.memory.refusesWindows)
+    #expect(store.memory.rejectsWindows)
     #expect(store.notes.last == .clientPagingIgnored)
   }
 
@@ -330,7 +330,7 @@ struct DownloadPageTests {
     var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
-    #expect(store.memory.refusesWindows)
+    #expect(store.memory.rejectsWindows)
   }
 
   @Test("a service that refuses $top and $skip is asked for everything")
@@ -340,7 +340,7 @@ struct DownloadPageTests {
     var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
-    #expect(store.memory.refusesWindows)
+    #expect(store.memory.rejectsWindows)
   }
 
   @Test(

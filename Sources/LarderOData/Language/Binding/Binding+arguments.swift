@@ -26,10 +26,10 @@ extension Binding {
     let implicit = given == nil ? implicitNames : []
     // The overload with the fewest defaulted parameters wins; then the one with the nearest binding type (candidates
     // are in that order).
-    var best: (operation: ODataDeclaredOperation, left: Int)?
+    var best: (operation: ODataDeclaredOperation, remaining: Int)?
     for operation in candidates where isCallable(operation, names, implicit) || !operation.isFunction && given == nil {
-      let left = operation.parameters.count - (given == nil ? implicitCount(operation, implicit) : names.count)
-      if best.map({ left < $0.left }) ?? true { best = (operation, left) }
+      let remaining = operation.parameters.count - (given == nil ? implicitCount(operation, implicit) : names.count)
+      if best.map({ remaining < $0.remaining }) ?? true { best = (operation, remaining) }
     }
     guard let best else { throw noOverload(name, names, candidates, at: position) }
     return best.operation

@@ -85,17 +85,17 @@ extension Binding {
   private func keepingUnbound(
     _ walk: Walk, _ options: ODataQueryOptions, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
-    var kept = ODataQueryOptions()
-    (kept.compute, kept.expand, kept.select) = (options.compute, options.expand, options.select)
+    var unbound = ODataQueryOptions()
+    (unbound.compute, unbound.expand, unbound.select) = (options.compute, options.expand, options.select)
     var others = options
     (others.compute, others.expand, others.select) = ([], [], [])
     try allow([.levels], others, on: describe(walk, .entities), at: position)
     var bound: ODataBoundOptions?
     if !others.isBare { bound = try nested(others, on: nil, .expand, at: position) }
     var item = ODataBoundExpandItem(path: walk.path, content: .entities, options: bound)
-    if !OptionKinds(kept).isEmpty {
-      kept.aliases = aliases
-      item.kept = kept
+    if !OptionKinds(unbound).isEmpty {
+      unbound.aliases = aliases
+      item.unbound = unbound
     }
     return item
   }

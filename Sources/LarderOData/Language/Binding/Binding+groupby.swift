@@ -97,13 +97,14 @@ extension Binding {
       if steps.count == 1 { groups[place].endsHere = true } else { groups[place].rest.append(steps.dropFirst()) }
     }
     let members = groups.map { group in
-      var kept = group.type
+      var memberType = group.type
       // A property that is grouped as a whole keeps its type.
       if !group.endsHere {
-        kept = ODataBoundType(
-          .shape(shape(of: group.rest, in: kept)), isCollection: kept.isCollection, isNullable: kept.isNullable)
+        memberType = ODataBoundType(
+          .shape(shape(of: group.rest, in: memberType)), isCollection: memberType.isCollection,
+          isNullable: memberType.isNullable)
       }
-      return ODataBoundShape.Member(name: group.name, type: kept, isComputed: group.isComputed)
+      return ODataBoundShape.Member(name: group.name, type: memberType, isComputed: group.isComputed)
     }
     return ODataBoundShape(base: type.structure, members: members, isClosed: true)
   }

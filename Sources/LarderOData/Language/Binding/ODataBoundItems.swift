@@ -47,5 +47,5 @@ package struct ODataBoundExpandItem: Sendable, Hashable {
   package var options: ODataBoundOptions?
   /// The options `$compute`, `$expand` and `$select` of entities of any type, unbound, with the aliases of the URL; nil
   /// if there are none, or if the binder binds them.
-  package var kept: ODataQueryOptions?
+  package var unbound: ODataQueryOptions?
 }

@@ -47,9 +47,9 @@ extension SyntaxWriting {
     case .count: path.segments.append(ODataPathSegment(.count(nil)))
     }
     var written = item.options.map { options($0) } ?? ODataQueryOptions()
-    if let kept = item.kept {
-      (written.compute, written.expand, written.select) = (kept.compute, kept.expand, kept.select)
-      aliases += kept.aliases.filter { given in !aliases.contains { $0.name == given.name } }
+    if let unbound = item.unbound {
+      (written.compute, written.expand, written.select) = (unbound.compute, unbound.expand, unbound.select)
+      aliases += unbound.aliases.filter { given in !aliases.contains { $0.name == given.name } }
     }
     return ODataExpandItem(path, options: written)
   }

@@ -88,8 +88,8 @@ private struct CanonicalForm: SyntaxRewriting {
     let place = scopes.count - 1
     var next = 0
     // Values may use aliases that were not used before.
-    while next < scopes[place].kept.count {
-      let name = scopes[place].kept[next]
+    while next < scopes[place].retained.count {
+      let name = scopes[place].retained[next]
       next += 1
       guard let value = scopes[place].values[name] else { continue }
       let rewritten = rewrite(value)
@@ -121,7 +121,7 @@ extension CanonicalForm {
     scopes.removeLast(scopes.count - place - 1)
     scopes[place].open.insert(name)
     level += 1
-    let saved = scopes[place].kept
+    let saved = scopes[place].retained
     let savedNames = scopes[place].names
     let savedCount = count
     let rewritten = rewrite(value)
@@ -130,7 +130,7 @@ extension CanonicalForm {
     let isFree = argument.map { rewritten.isKeyValue(isNamed: $0.name != nil) } ?? rewritten.isFree
     if !isFree {
       // The alias stays; names for the aliases in its value are assigned later.
-      scopes[place].kept = saved
+      scopes[place].retained = saved
       scopes[place].names = savedNames
       count = savedCount
     }
@@ -144,7 +144,7 @@ extension CanonicalForm {
     if let newName = scopes[place].names[name] { return newName }
     repeat { count += 1 } while reserved.contains("p\(count)")
     scopes[place].names[name] = "p\(count)"
-    scopes[place].kept.append(name)
+    scopes[place].retained.append(name)
     return "p\(count)"
   }
 
@@ -257,7 +257,7 @@ private struct AliasScope {
   /// The new names of the aliases that stay.
   var names: [String: String] = [:]
   /// The aliases that stay, in the order of their first use.
-  var kept: [String] = []
+  var retained: [String] = []
   /// The aliases whose values are being inserted.
   var open: Set<String> = []
 

@@ -15,8 +15,8 @@ struct ArrivalIndex {
     var next = 0
 
     /// The first creation that no row has been found for, if it was sent before a row was added.
-    mutating func first(before row: Int64, but found: Set<Int64>) -> Creation? {
-      while next < creations.count, found.contains(creations[next].request) { next += 1 }
+    mutating func first(before row: Int64, but matched: Set<Int64>) -> Creation? {
+      while next < creations.count, matched.contains(creations[next].request) { next += 1 }
       return next < creations.count && creations[next].newcomers <= row ? creations[next] : nil
     }
   }
@@ -27,7 +27,7 @@ struct ArrivalIndex {
   }
 
   private var shapes: [Shape] = []
-  private var found: Set<Int64> = []
+  private var matched: Set<Int64> = []
   private let count: Int
   /// The columns that the creations set, in the order of their names.
   let columns: [String]
@@ -56,16 +56,16 @@ struct ArrivalIndex {
     count = indexed.count
   }
 
-  /// Whether a row has been found for each creation that has content.
-  var isDone: Bool { found.count == count }
+  /// Whether a row has been matched for each creation that has content.
+  var isDone: Bool { matched.count == count }
 
-  /// The creation with the content of a row, for which no other row has been found; nil if there is none. Rows are passed in
-  /// the order of their identities.
+  /// The creation with the content of a row, for which no other row has been matched; nil if there is none. Rows are
+  /// passed in the order of their identities.
   mutating func creation(of row: Int64, _ values: [String: ComparedValue]) -> Creation? {
     for place in shapes.indices {
       let key = shapes[place].columns.compactMap { values[$0] }
-      guard let creation = shapes[place].creations[key]?.first(before: row, but: found) else { continue }
-      found.insert(creation.request)
+      guard let creation = shapes[place].creations[key]?.first(before: row, but: matched) else { continue }
+      matched.insert(creation.request)
       return creation
     }
     return nil

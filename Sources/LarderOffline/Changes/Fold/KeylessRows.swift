@@ -77,15 +77,17 @@ struct KeylessRows {
         }
       }
     }
-    var left: [RowReference: EntityCells] = [:]
+    var remaining: [RowReference: EntityCells] = [:]
     for (key, members) in Dictionary(grouping: changed.keys, by: { group($0, cells[$0] ?? EntityCells()) }) {
       // Rows of a group that was taken stay done.
       guard let all = groups[key] else { continue }
-      for reference in members { left[reference] = changed[reference] }
+      for reference in members { remaining[reference] = changed[reference] }
       groups[key] = all.filter { changed[$0] == nil }
     }
     let rows = changed.sorted { $0.key.row < $1.key.row }.map { (reference: $0.key, cells: $0.value) }
-    for (reference, new) in rows { if left[reference] != nil { add(reference, new) } else { cells[reference] = new } }
+    for (reference, new) in rows {
+      if remaining[reference] != nil { add(reference, new) } else { cells[reference] = new }
+    }
     return rows
   }
 }

@@ -31,7 +31,7 @@ extension LocalRows {
       }
     }
     for effect in effects where effect.other == nil { rows.remove(effect.row) }
-    if let own = request.entity { rows.remove(own.row) }
+    if let entity = request.entity { rows.remove(entity.row) }
     return rows
   }
 

@@ -213,8 +213,8 @@ struct LocalRows {
 
   /// The server's version of a row: the row itself if it has no pending changes; nil if the server does not have it.
   func base(of reference: RowReference) throws(StorageError) -> EntityCells? {
-    guard let kept = try keptBase(reference.row) else { return try effective(reference) }
-    return kept.flatMap { $0.isGone ? nil : $0 }
+    guard let base = try keptBase(reference.row) else { return try effective(reference) }
+    return base.flatMap { $0.isGone ? nil : $0 }
   }
 
   /// The stored base of a row; nil if none is stored.

@@ -81,7 +81,7 @@ extension EntityCells {
   mutating func take(version cells: EntityCells, hidesLinks: Bool) {
     if let etag = cells.text(.etag) {
       isETagOld = false
-      if hidesLinks, let known = text(.etag), known != etag { linkETag = linkETag ?? known }
+      if hidesLinks, let ownETag = text(.etag), ownETag != etag { linkETag = linkETag ?? ownETag }
     }
     merge(cells)
   }

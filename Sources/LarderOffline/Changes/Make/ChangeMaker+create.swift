@@ -125,12 +125,12 @@ extension ChangeMaker {
 
   /// Throws if the model does not allow creating an entity here.
   private func checkInsertable(_ table: EntityTable, _ rules: ChangeRules, _ owner: Owner?) throws {
-    if let reason = rules.refusesInsert {
+    if let reason = rules.insertRestriction {
       throw OfflineODataError.restricted(.insertRestricted, table.name, by: reason)
     }
     guard let owner, let source = plan.table(owner.reference.table) else { return }
     let name = owner.navigation.path.joined(separator: "/")
-    if let reason = context.rules(source).behind[name]?.refusesInsert {
+    if let reason = context.rules(source).behind[name]?.insertRestriction {
       throw OfflineODataError.restricted(.insertRestricted, "\(source.name)/\(name)", by: reason)
     }
   }

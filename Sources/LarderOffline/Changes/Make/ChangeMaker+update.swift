@@ -38,7 +38,8 @@ extension ChangeMaker {
   ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
-    if let reason = rules.refusesUpdate ?? (method == .replace ? rules.refusesReplace : rules.refusesPatch) {
+    if let reason = rules.updateRestriction ?? (method == .replace ? rules.replaceRestriction : rules.patchRestriction)
+    {
       throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
     }
     let entity: ODataEntity
@@ -90,14 +91,14 @@ extension ChangeMaker {
     guard let declared = subject.type.property(property.name) else { return false }
     let place = "\(subject.type.name)/\(property.name)"
     let reason = isKey ? nil : fixedProperties.first?.reason
-    if isWhole, property.value == .null, !declared.isNullable { return try refuse(place, reason) }
+    if isWhole, property.value == .null, !declared.isNullable { return try reject(place, reason) }
     var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     try probe.take(property)
     let cells = try probe.finished()
-    if isWhole { return isSame([property.name], cells, subject) ? true : try refuse(place, reason) }
+    if isWhole { return isSame([property.name], cells, subject) ? true : try reject(place, reason) }
     // The rest of a complex value can change.
     for (path, reason) in fixedProperties where !isSame(path.split(separator: "/").map(String.init), cells, subject) {
-      return try refuse("\(subject.type.name)/\(path)", reason)
+      return try reject("\(subject.type.name)/\(path)", reason)
     }
     return false
   }
@@ -120,7 +121,7 @@ extension ChangeMaker {
   }
 
   /// - Parameter reason: the annotation; nil for a part of the key.
-  private func refuse(_ place: String, _ reason: String?) throws -> Bool {
+  private func reject(_ place: String, _ reason: String?) throws -> Bool {
     guard let reason else { throw OfflineODataError(.keyChanged, place) }
     throw OfflineODataError.restricted(.readOnlyProperty, place, by: reason)
   }
@@ -229,7 +230,7 @@ extension ChangeMaker {
     place: (path: String, query: String?), subject: Subject, isWhole: Bool, body: QueuedBody? = nil
   ) throws -> AppliedChange {
     let rules = context.rules(subject.table)
-    if let reason = rules.refusesUpdate {
+    if let reason = rules.updateRestriction {
       throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
     }
     let name = "\(subject.type.name)/\(target.path.joined(separator: "/"))"

@@ -155,11 +155,11 @@ struct ChangeMaker {
   mutating func record(_ queued: QueuedRequest, _ target: ChangeTarget? = nil) throws -> Int64 {
     var queued = queued
     if let entity = target?.entity {
-      let kept = try rows.keptBase(entity.row)
-      if kept == nil { try rows.touch(entity, now: target?.cells) }
-      let server = kept ?? target?.cells
-      let known = queued.changesSingleLink ? server?.linkETag : nil
-      queued.baseETag = (known ?? server?.text(.etag)).flatMap { LocalETag.isLocal($0) ? nil : $0 }
+      let storedBase = try rows.keptBase(entity.row)
+      if storedBase == nil { try rows.touch(entity, now: target?.cells) }
+      let server = storedBase ?? target?.cells
+      let linkETag = queued.changesSingleLink ? server?.linkETag : nil
+      queued.baseETag = (linkETag ?? server?.text(.etag)).flatMap { LocalETag.isLocal($0) ? nil : $0 }
       if server?.isETagOld == true { queued.isETagOld = true }
       if let column = queued.streamColumn(plan) { queued.streamETag = try rows.streamETag(column, of: entity, server) }
       if let table = target.flatMap({ plan.table($0.entity?.table ?? "") }), table.isContained {

@@ -6,12 +6,12 @@ struct ChangeRules: Sendable {
   /// The names of annotations by the properties that they restrict.
   typealias Reasons = [String: String]
 
-  private(set) var refusesInsert: String?
-  private(set) var refusesUpdate: String?
-  private(set) var refusesDelete: String?
+  private(set) var insertRestriction: String?
+  private(set) var updateRestriction: String?
+  private(set) var deleteRestriction: String?
   /// The annotations that reject one of PUT and PATCH: updates that replace the entity, and other updates.
-  private(set) var refusesReplace: String?
-  private(set) var refusesPatch: String?
+  private(set) var replaceRestriction: String?
+  private(set) var patchRestriction: String?
   /// Properties that the service computes, which are never sent, by name. A part of a complex property has its path.
   private(set) var computed: Reasons = [:]
   /// Properties that can be set only when an entity is created.
@@ -47,7 +47,7 @@ struct ChangeRules: Sendable {
       for property in type.properties { read(property, of: type, model) }
       for navigation in type.navigationProperties where navigation.sap("creatable") == "false" {
         notInsertableLinks[navigation.name] = "sap:creatable"
-        behind[navigation.name, default: Restrictions()].refusesInsert = "sap:creatable"
+        behind[navigation.name, default: Restrictions()].insertRestriction = "sap:creatable"
       }
     }
     fixed = immutable.merging(computed) { _, reason in reason }
@@ -61,9 +61,9 @@ struct ChangeRules: Sendable {
     case .containment, .type: return
     }
     if let set = model.entitySet(name) {
-      if set.sap("creatable") == "false" { refusesInsert = "sap:creatable" }
-      if set.sap("updatable") == "false" { refusesUpdate = "sap:updatable" }
-      if set.sap("deletable") == "false" { refusesDelete = "sap:deletable" }
+      if set.sap("creatable") == "false" { insertRestriction = "sap:creatable" }
+      if set.sap("updatable") == "false" { updateRestriction = "sap:updatable" }
+      if set.sap("deletable") == "false" { deleteRestriction = "sap:deletable" }
     }
     guard let container = model.defaultContainer?.qualifiedName else { return }
     let target = container + "/" + name
@@ -77,11 +77,11 @@ struct ChangeRules: Sendable {
   }
 
   private mutating func take(_ restrictions: Restrictions) {
-    refusesInsert = refusesInsert ?? restrictions.refusesInsert
-    refusesUpdate = refusesUpdate ?? restrictions.refusesUpdate
-    refusesDelete = refusesDelete ?? restrictions.refusesDelete
-    refusesReplace = refusesReplace ?? restrictions.refusesReplace
-    refusesPatch = refusesPatch ?? restrictions.refusesPatch
+    insertRestriction = insertRestriction ?? restrictions.insertRestriction
+    updateRestriction = updateRestriction ?? restrictions.updateRestriction
+    deleteRestriction = deleteRestriction ?? restrictions.deleteRestriction
+    replaceRestriction = replaceRestriction ?? restrictions.replaceRestriction
+    patchRestriction = patchRestriction ?? restrictions.patchRestriction
     notInsertable.merge(restrictions.notInsertable) { first, _ in first }
     immutable.merge(restrictions.notUpdatable) { first, _ in first }
     required.merge(restrictions.required) { first, _ in first }

@@ -5,11 +5,11 @@ import LarderOData
 struct Restrictions: Sendable {
   static let vocabulary = "Org.OData.Capabilities.V1."
 
-  var refusesInsert: String?
-  private(set) var refusesUpdate: String?
-  private(set) var refusesDelete: String?
-  private(set) var refusesReplace: String?
-  private(set) var refusesPatch: String?
+  var insertRestriction: String?
+  private(set) var updateRestriction: String?
+  private(set) var deleteRestriction: String?
+  private(set) var replaceRestriction: String?
+  private(set) var patchRestriction: String?
   private(set) var notInsertable: ChangeRules.Reasons = [:]
   private(set) var notUpdatable: ChangeRules.Reasons = [:]
   private(set) var required: ChangeRules.Reasons = [:]
@@ -41,24 +41,24 @@ struct Restrictions: Sendable {
     let separator = place == "Capabilities" ? "." : "/"
     if let insert {
       let term = "\(place)\(separator)InsertRestrictions"
-      if insert.flag("Insertable") == false { refusesInsert = "\(term)/Insertable" }
+      if insert.flag("Insertable") == false { insertRestriction = "\(term)/Insertable" }
       notInsertable = reasons(insert, "NonInsertableProperties", term)
       notInsertableLinks = reasons(insert, "NonInsertableNavigationProperties", term)
       required = reasons(insert, "RequiredProperties", term)
     }
     if let update {
       let term = "\(place)\(separator)UpdateRestrictions"
-      if update.flag("Updatable") == false { refusesUpdate = "\(term)/Updatable" }
+      if update.flag("Updatable") == false { updateRestriction = "\(term)/Updatable" }
       notUpdatable = reasons(update, "NonUpdatableProperties", term)
       notUpdatableLinks = reasons(update, "NonUpdatableNavigationProperties", term)
       if let methods = update.members("UpdateMethod"), !methods.isEmpty {
-        if !methods.contains("PUT") { refusesReplace = "\(term)/UpdateMethod" }
-        if !methods.contains("PATCH") { refusesPatch = "\(term)/UpdateMethod" }
+        if !methods.contains("PUT") { replaceRestriction = "\(term)/UpdateMethod" }
+        if !methods.contains("PATCH") { patchRestriction = "\(term)/UpdateMethod" }
       }
     }
     if let delete {
       let term = "\(place)\(separator)DeleteRestrictions"
-      if delete.flag("Deletable") == false { refusesDelete = "\(term)/Deletable" }
+      if delete.flag("Deletable") == false { deleteRestriction = "\(term)/Deletable" }
       notDeletableLinks = reasons(delete, "NonDeletableNavigationProperties", term)
     }
   }

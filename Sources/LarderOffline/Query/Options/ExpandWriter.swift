@@ -153,22 +153,22 @@ struct ExpandWriter {
   ) throws -> (options: ODataBoundOptions?, isMax: Bool) {
     guard var options = item.options, let levels = options.levels else { return (item.options, false) }
     var again = item
-    let left: Int
+    let remainingLevels: Int
     switch levels {
     case .max:
       // The limit applies to the total number of levels, wherever `$levels=max` starts.
-      left = statement.levels[item.path] ?? maximumLevels(item)
+      remainingLevels = statement.levels[item.path] ?? maximumLevels(item)
       child.levels = statement.levels
-      child.levels[item.path] = left - 1
+      child.levels[item.path] = remainingLevels - 1
     case .count(let count):
       guard count <= ExpandWriter.maximumLevels else {
         throw OfflineODataError.unsupported("$levels=\(count), more than \(ExpandWriter.maximumLevels)")
       }
-      left = count
+      remainingLevels = count
       again.options?.levels = .count(count - 1)
     }
     options.levels = nil
-    if left > 1, leadsOn(item.path.segments.first?.kind, from: entity) { options.expand.append(again) }
+    if remainingLevels > 1, leadsOn(item.path.segments.first?.kind, from: entity) { options.expand.append(again) }
     return (options, levels == .max)
   }
 

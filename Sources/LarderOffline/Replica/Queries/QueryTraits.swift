@@ -55,19 +55,19 @@ struct QueryTraits: Sendable, Hashable {
 /// changes.
 struct QueryMemory: Codable, Sendable, Hashable {
   /// The service rejects requests that ask for change tracking.
-  var refusesTracking = false
+  var rejectsTracking = false
   /// The service returns no delta link when asked for one.
   var givesNoDeltaLink = false
   /// The service rejects requests that ask for the count.
-  var refusesCount = false
+  var rejectsCount = false
   /// The service's count differs from the number of rows that it returns.
   var countIsWrong = false
   /// The service divides its results into pages without being asked.
   var pagesItself = false
   /// The service rejects or ignores `$top` and `$skip`.
-  var refusesWindows = false
+  var rejectsWindows = false
   /// The service rejects the preference for a page size.
-  var refusesPageSize: Bool?
+  var rejectsPageSize: Bool?
   /// What the service rejects on its own links. If the store has a ``LinkMemory``, it is that one.
   var links: LinkMemory?
   /// Whether deltas come in Atom; nil if this was not tried.
@@ -81,6 +81,23 @@ struct QueryMemory: Codable, Sendable, Hashable {
   /// The number of links that the service has sent since the last whole read and that contradict referential
   /// constraints, by table and navigation property. The store joins such rows by their columns.
   var contradictedLinks: [String: Int64]?
+
+  /// The names in the store's file, which stay.
+  private enum CodingKeys: String, CodingKey {
+    case rejectsTracking = "refusesTracking"
+    case givesNoDeltaLink
+    case rejectsCount = "refusesCount"
+    case countIsWrong
+    case pagesItself
+    case rejectsWindows = "refusesWindows"
+    case rejectsPageSize = "refusesPageSize"
+    case links
+    case deltaIsAtom
+    case unusableDeltas
+    case speaksAtom
+    case wasOnePage
+    case contradictedLinks
+  }
 
   /// Adds the numbers of both; nil for none.
   static func sum(_ left: [String: Int64]?, _ right: [String: Int64]?) -> [String: Int64]? {

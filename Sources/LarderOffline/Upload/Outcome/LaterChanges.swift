@@ -19,15 +19,15 @@ enum LaterChanges: Hashable, Sendable {
     var entity = sent
     for request in later {
       for place in entity.links.indices {
-        var left: [QueuedEntity] = []
+        var remaining: [QueuedEntity] = []
         for child in entity.links[place].entities {
           switch of(child, [request]) {
-          case .like(let child): left.append(child)
+          case .like(let child): remaining.append(child)
           case .gone: break
-          case .unclear: left.append(QueuedEntity(typeName: child.typeName, row: child.row, links: child.links))
+          case .unclear: remaining.append(QueuedEntity(typeName: child.typeName, row: child.row, links: child.links))
           }
         }
-        entity.links[place].entities = left
+        entity.links[place].entities = remaining
       }
       guard let row = entity.row, request.entity == row, !request.makesEntity else { continue }
       switch request.operation {

@@ -273,10 +273,10 @@ extension RequestResolver {
     guard !uncertain.hasResponse else { return false }
     let environment = store.conversation.options.environment
     let settled = uncertain.attempt.sent.map { Double($0) + journal.options.settlingTime.seconds } ?? 0
-    let left = settled - Double(environment.unixSeconds)
+    let remaining = settled - Double(environment.unixSeconds)
     // A clock that was set back must not cause a long wait.
-    guard left > 0, left <= journal.options.settlingTime.seconds + 1 else { return false }
-    try await environment.sleep(.seconds(left))
+    guard remaining > 0, remaining <= journal.options.settlingTime.seconds + 1 else { return false }
+    try await environment.sleep(.seconds(remaining))
     return true
   }
 

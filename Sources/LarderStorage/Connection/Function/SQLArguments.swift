@@ -64,7 +64,7 @@ import CLarderSQLite
 
   /// Returns an object computed from an argument. SQLite keeps it while the argument is constant in all rows of the
   /// statement; otherwise it is computed again.
-  package func kept<Object: AnyObject>(
+  package func cached<Object: AnyObject>(
     _ index: Int, _ make: () throws(SQLFunctionError) -> Object
   ) throws(SQLFunctionError) -> Object {
     guard let context = unsafe context else { return try make() }

@@ -6,7 +6,7 @@ extension ReplicaSQL {
   /// `cast` between primitive types (URL Conventions 4.01 §5.1.1.10.1): NULL if it fails.
   static let cast = SQLFunction("larder_cast", argumentCount: 3) { (arguments, result) throws(SQLFunctionError) in
     guard !arguments.isNull(0) else { return }
-    let types = try arguments.kept(1) { () throws(SQLFunctionError) in
+    let types = try arguments.cached(1) { () throws(SQLFunctionError) in
       try CastTypes(from: arguments.text(1), to: arguments.text(2))
     }
     // Other rows may name other types.

@@ -36,7 +36,7 @@ extension ReplicaSQL {
     },
     SQLFunction("larder_matches", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
-      let pattern = try arguments.kept(1) { () throws(SQLFunctionError) in try Pattern(arguments.text(1)) }
+      let pattern = try arguments.cached(1) { () throws(SQLFunctionError) in try Pattern(arguments.text(1)) }
       result.boolean(pattern.matches(unsafe ByteText(arguments.utf8(0))))
     },
   ]
