@@ -114,14 +114,11 @@ extension ByteCursor {
   /// Reads a whole text; nil if text remains or the reader returns nil.
   static func whole<Value>(_ text: String, _ read: (inout ByteCursor) -> Value?) -> Value? {
     var text = text
-    return text.withUTF8 { whole($0, read) }
-  }
-
-  /// Reads a whole text in UTF-8; nil if bytes remain or the reader returns nil.
-  static func whole<Value>(_ bytes: UnsafeBufferPointer<UInt8>, _ read: (inout ByteCursor) -> Value?) -> Value? {
-    var cursor = ByteCursor(bytes)
-    guard let value = read(&cursor), cursor.isAtEnd else { return nil }
-    return value
+    return text.withUTF8 { bytes in
+      var cursor = ByteCursor(bytes)
+      guard let value = read(&cursor), cursor.isAtEnd else { return nil }
+      return value
+    }
   }
 }
 

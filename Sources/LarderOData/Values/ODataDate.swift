@@ -34,12 +34,6 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
     self = value
   }
 
-  /// Parses the UTF-8 of a text.
-  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
-    guard let value = ByteCursor.whole(bytes, { ODataDate(&$0) }) else { return nil }
-    self = value
-  }
-
   init?(_ cursor: inout ByteCursor) {
     let isNegative = cursor.take(UInt8(ascii: "-"))
     let isZeroLed = cursor.peek == 0x30

@@ -41,12 +41,6 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     self = value
   }
 
-  /// Parses the UTF-8 of a text.
-  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
-    guard let value = ByteCursor.whole(bytes, { ODataDateTime(&$0) }) else { return nil }
-    self = value
-  }
-
   init?(_ cursor: inout ByteCursor) {
     var further = ""
     guard let date = ODataDate(&cursor), cursor.take(letter: UInt8(ascii: "T")),

@@ -27,12 +27,6 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     self = value
   }
 
-  /// Parses the UTF-8 of a text.
-  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
-    guard let value = ByteCursor.whole(bytes, { ODataDateTimeOffset(&$0) }) else { return nil }
-    self = value
-  }
-
   init?(_ cursor: inout ByteCursor) {
     guard let local = ODataDateTime(&cursor), !local.isFinerThanPicoseconds else { return nil }
     if cursor.take(letter: UInt8(ascii: "Z")) {

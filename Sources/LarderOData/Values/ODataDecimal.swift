@@ -83,12 +83,6 @@ public struct ODataDecimal: Sendable {
     self = value
   }
 
-  /// Parses the UTF-8 of a text.
-  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
-    guard let value = ByteCursor.whole(bytes, { try? ODataDecimal(&$0) }) else { return nil }
-    self = value
-  }
-
   /// False for INF, -INF and NaN.
   public var isFinite: Bool {
     switch storage {
