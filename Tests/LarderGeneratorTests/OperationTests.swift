@@ -1,3 +1,4 @@
+import Foundation
 import LarderOData
 import LarderODataXML
 import LarderService
@@ -172,6 +173,49 @@ struct OperationTests {
     #expect(text.contains("Calls the action `Run`."))
     let bound = try functionImport(version: "3.0", "IsBindable=\"true\"", parameters: parameters)
     #expect(try generateAll(bound).omissions.map(\.name) == ["Run"])
+  }
+
+  // [MS-ODATA] §2.2.3.5: the last segment of a path is the name of an action or function that is bound to what the path
+  // before it identifies. The name of the container is only needed if it is not the default one.
+  @Test("V3: function imports that are bound to entities and entity sets are methods of those")
+  func boundImportsOfV3() async throws {
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <edmx:DataServices m:DataServiceVersion="3.0"><Schema Namespace="S"
+          xmlns="http://schemas.microsoft.com/ado/2009/11/edm">
+        <EntityType Name="Movie"><Key><PropertyRef Name="ID"/></Key>
+          <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+        <EntityType Name="Series" BaseType="S.Movie"/><ComplexType Name="A"/>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Movies" EntityType="S.Movie"/>
+          <FunctionImport Name="CheckOut" IsBindable="true"><Parameter Name="it" Type="S.Movie"/>
+            <Parameter Name="Days" Type="Edm.Int32" Nullable="false"/></FunctionImport>
+          <FunctionImport Name="Count" IsBindable="true" IsSideEffecting="false" ReturnType="Edm.Int32">
+            <Parameter Name="them" Type="Collection(S.Movie)"/><Parameter Name="Year" Type="Edm.Int32"/></FunctionImport>
+          <FunctionImport Name="Wrap" IsBindable="true"><Parameter Name="it" Type="S.A"/></FunctionImport>
+        </EntityContainer>
+        <EntityContainer Name="D"><FunctionImport Name="Return" IsBindable="true">
+          <Parameter Name="it" Type="S.Movie"/></FunctionImport></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let generated = try generateAll(model)
+    #expect(generated.omissions.map(\.name) == ["Wrap"])
+    let files = Dictionary(uniqueKeysWithValues: generated.files.map { ($0.name, $0.text) })
+    let text = try #require(files["Operations.generated.swift"])
+    for type in ["Movie", "Series"] {
+      let entity = try #require(text.components(separatedBy: "ODataEntityReference where Entity == \(type) {").last)
+      #expect(entity.contains("func checkOut(days: Int32) async throws {"), "\(entity)")
+      #expect(entity.contains("self.odataCall(\"CheckOut\").action(odataList)"))
+      #expect(entity.contains("self.odataCall(\"D.Return\").action(odataList)"))
+      let set = try #require(text.components(separatedBy: "ODataEntitySet where Entity == \(type) {").last)
+      #expect(set.contains("func countOperation(year: Int32? = nil) async throws -> Int32? {"), "\(set)")
+      #expect(set.contains("self.odataCall(\"Count\").queryFunction(Int32.self, odataList)"))
+    }
+    #expect(files["C.generated.swift"]?.contains("func ") == false)
+    let diagnostics = try await Compiler().check(files)
+    #expect(diagnostics.isEmpty, "\(diagnostics)")
   }
 
   // SAP Gateway writes Nullable on parameters that can be omitted only.

@@ -349,6 +349,9 @@ struct TypedReadingTests {
       let fields = service.requests.last?.fields
       #expect(fields?[.contentType] == "application/json" && fields?["OData-Version"] == "4.0")
       #expect(sent(service).last == "POST Books(1)/S.Copy")
+      // A bound function import of V3 has no namespace.
+      try await books[1].odataCall("Copy").action(list)
+      #expect(sent(service).last == "POST Books(1)/Copy")
       let bytes = try await books[1].odataCall("S.Bytes").mediaAction(list)
       #expect(bytes == Array("a,b".utf8) && service.requests.last?.fields[.accept] == "*/*")
       #expect(try await books[1].odataCall("S.None").mediaAction(list) == nil)

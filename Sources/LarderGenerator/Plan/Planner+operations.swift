@@ -36,14 +36,15 @@ private struct Operation {
   /// A function import of V2 or V3. If `m:HttpMethod` does not say how to call it, `IsSideEffecting` of V3 does. It is
   /// true by default, but never for an import that can be composed (CSDL 3.0, `FunctionImport`): then the import is an
   /// action ([MS-ODATA] §2.2.1.3).
-  init(_ item: EdmFunctionImport, version: ODataVersion) {
+  /// `container`: the name before that of the import in URLs; nil for the default container.
+  init(_ item: EdmFunctionImport, in container: String? = nil, version: ODataVersion) {
     let hasSideEffects = item.isSideEffecting ?? (version == .v3 && item.isComposable != true)
-    (name, namespace, path) = (item.name, "", item.name)
+    (name, namespace, path) = (item.name, "", container.map { "\($0).\(item.name)" } ?? item.name)
     let isAction = version == .v3 && item.httpMethod == nil && hasSideEffects
     let isPost = item.httpMethod.map { $0.uppercased() == "POST" } ?? hasSideEffects
     form = isAction ? .action : .queryFunction(isPost: isPost)
     // SAP Gateway declares only the parameters of V2 that can be null.
-    parameters = item.parameters.map { parameter in
+    parameters = item.parameters.dropFirst(item.isBindable == true ? 1 : 0).map { parameter in
       var parameter = parameter
       if version == .v2 { parameter.nullable = parameter.nullable ?? false }
       return parameter
@@ -75,6 +76,13 @@ extension Planner {
       for action in schema.actions where action.isBound {
         bind(Operation(action), to: action.parameters.first, &bound)
       }
+      for container in schema.containers {
+        let isDefault = model.defaultContainer?.qualifiedName == container.qualifiedName
+        for item in container.functionImports where item.function == nil && item.isBindable == true {
+          let operation = Operation(item, in: isDefault ? nil : container.name, version: model.version)
+          bind(operation, to: item.parameters.first, &bound)
+        }
+      }
     }
     guard !bound.isEmpty else { return [] }
     var plans: [OperationPlan] = []
@@ -97,11 +105,7 @@ extension Planner {
     var operations: [Operation] = []
     for item in container.functionImports {
       guard let name = item.function else {
-        if item.isBindable == true {
-          omit(.operation, item.name)
-        } else {
-          operations.append(Operation(item, version: model.version))
-        }
+        if item.isBindable != true { operations.append(Operation(item, version: model.version)) }
         continue
       }
       let functions = model.functions(name).filter { !$0.isBound }

@@ -17,7 +17,9 @@ public struct ODataCall: Sendable {
 
   init(_ store: any ODataStore, _ owner: ODataPath, _ name: String) {
     self.store = store
-    path = ODataPath(root: owner.root, owner.segments + [ODataPathSegment(.qualifiedName(name))])
+    // The name of a function import of V3 need not be qualified.
+    let segment = ODataPathSegment(name.contains(".") ? .qualifiedName(name) : .name(name))
+    path = ODataPath(root: owner.root, owner.segments + [segment])
   }
 
   /// Calls a function of V4, with its parameters in the URL; nil for the null value.
@@ -135,12 +137,13 @@ public struct ODataCall: Sendable {
 }
 
 extension ODataEntityReference {
-  /// A call of an operation that is bound to the entity, by its qualified name.
+  /// A call of an operation that is bound to the entity, by its qualified name, or in V3 by that of its import.
   public func odataCall(_ name: String) -> ODataCall { ODataCall(store, query.path, name) }
 }
 
 extension ODataEntitySet {
-  /// A call of an operation that is bound to the entities, by its qualified name. Options of the query are not sent.
+  /// A call of an operation that is bound to the entities, by its qualified name, or in V3 by that of its import.
+  /// Options of the query are not sent.
   public func odataCall(_ name: String) -> ODataCall { ODataCall(store, query.path, name) }
 }
 
