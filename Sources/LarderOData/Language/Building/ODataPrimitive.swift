@@ -188,8 +188,8 @@ extension ODataFlags {
     return Set(memberNames).isSuperset(of: other.memberNames)
   }
 
-  /// The same for two values with the same members: their combined value, or their names in an order of their own if a
-  /// member is not declared.
+  /// A value that is equal for two values with the same members: their combined value, or their names in alphabetical
+  /// order if a member is not declared.
   public var odataIdentity: [String] { combinedValue.map { [String($0)] } ?? Set(memberNames).sorted() }
 
   /// The combined value of the members; nil if one of them is not declared.
