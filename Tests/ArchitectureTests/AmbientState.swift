@@ -86,7 +86,8 @@ enum AmbientState {
     let mayStart = !file.occurring(["Task"]).isEmpty
     let mayRead = !file.occurring([".now"]).isEmpty
     guard !words.isEmpty || mayStart || mayRead else { return [] }
-    return file.codeLines.enumerated().flatMap { index, line in
+    let code = SwiftText(file.text, keepsInterpolations: true).code
+    return code.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
       var names = words.filter { word in
         line.ranges(of: word).contains { range in
           guard range.lowerBound > line.startIndex, let first = word.first, first.isLetter else { return true }
@@ -109,7 +110,7 @@ enum AmbientState {
   /// Calls of `random(in:)` that do not pass a generator.
   private static func unseededRandom(_ file: SourceFile) -> [Use] {
     guard !file.occurring([random]).isEmpty else { return [] }
-    let code = file.code
+    let code = SwiftText(file.text, keepsInterpolations: true).code
     return code.ranges(of: random).compactMap { range in
       var depth = 1
       let arguments = code[range.upperBound...].prefix { character in

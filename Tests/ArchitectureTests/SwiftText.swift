@@ -6,9 +6,12 @@ struct SwiftText {
   /// As long as the source, line by line.
   let code: String
 
-  /// - Parameter keepsStrings: whether only comments are blanked.
-  init(_ source: String, keepsStrings: Bool = false) {
-    var scanner = Scanner(source: Array(source.utf8), keepsStrings: keepsStrings)
+  /// - Parameters:
+  ///   - keepsStrings: whether only comments are blanked.
+  ///   - keepsInterpolations: whether the code in interpolations is kept.
+  init(_ source: String, keepsStrings: Bool = false, keepsInterpolations: Bool = false) {
+    var scanner = Scanner(
+      source: Array(source.utf8), keepsStrings: keepsStrings, keepsInterpolations: keepsInterpolations)
     code = String(decoding: scanner.blanked(), as: UTF8.self)
   }
 }
@@ -16,10 +19,13 @@ struct SwiftText {
 private struct Scanner {
   let source: [UInt8]
   let keepsStrings: Bool
+  let keepsInterpolations: Bool
   var output: [UInt8] = []
   var place = 0
 
-  init(source: [UInt8], keepsStrings: Bool) { (self.source, self.keepsStrings) = (source, keepsStrings) }
+  init(source: [UInt8], keepsStrings: Bool, keepsInterpolations: Bool) {
+    (self.source, self.keepsStrings, self.keepsInterpolations) = (source, keepsStrings, keepsInterpolations)
+  }
 
   private func starts(_ text: StaticString) -> Bool { starts(Array(text.description.utf8)) }
 
@@ -121,7 +127,12 @@ private struct Scanner {
       }
       if source[place] == UInt8(ascii: "(") { depth += 1 }
       if source[place] == UInt8(ascii: ")") { depth -= 1 }
-      blankString()
+      if keepsInterpolations {
+        output.append(source[place])
+        place += 1
+      } else {
+        blankString()
+      }
     }
   }
 }
