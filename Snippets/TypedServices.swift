@@ -60,7 +60,7 @@ func follow(_ shop: Shop) async throws {
 func createWithNumber(_ number: String, _ shop: Shop) async throws -> Order? {
   let properties = Order.Create(customer: "ACME").odataProperties + [ODataProperty("Number", .string(number))]
   var request = ODataSingleRequest.create(ODataEntity(properties: properties), in: "Orders")
-  request.allowedProperties = ["Number"]  // for an offline store, which checks the metadata
+  request.allowedProperties = ["Number"]  // the stores check the metadata
   return try await shop.store.execute(single: request).decoded(Order.self)
 }
 

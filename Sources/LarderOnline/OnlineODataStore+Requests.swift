@@ -64,9 +64,12 @@ extension OnlineODataStore {
     conditions.batchesSupportConditions = session.batchesSupportConditions
     var keys: [CacheKey?] = []
     var requestError: (any Error)?
-    if conditions.isOpen, let cache = session.cache, request.usesTechnicalCache {
+    if conditions.isOpen {
       do throws(ODataServiceError) {
-        keys = try RequestKeys.keys(of: request, conversation: session.conversation, maker: cache.keys)
+        try check(request, session.conversation)
+        if let cache = session.cache, request.usesTechnicalCache {
+          keys = try RequestKeys.keys(of: request, conversation: session.conversation, maker: cache.keys)
+        }
       } catch { requestError = error }
     }
     var machine = RequestMachine(
@@ -75,11 +78,22 @@ extension OnlineODataStore {
     return RequestRun(execution: execution, session: session, machine: machine)
   }
 
+  /// Throws if the model does not allow a change.
+  private func check(_ request: ODataRequest, _ conversation: ODataConversation) throws(ODataServiceError) {
+    guard state.withLock({ $0.options.checksRestrictions }), let rules = conversation.requestRules else { return }
+    switch request {
+    case .single(let single): try rules.check(change: single)
+    case .batch(let batch):
+      for single in batch.items.flatMap(\.requests) { try rules.check(change: single) }
+    }
+  }
+
   /// Runs a request and blocks the calling thread until the response is there. Never uses the cache, and fails in
   /// passive mode.
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let conversation = try checkedConversation(request.operationName)
+    try check(request, conversation)
     let turn = turn(of: request, conversation)
     return try blocking {
       guard let turn else { return try await conversation.send(either: request) }
@@ -104,5 +118,12 @@ extension OnlineODataStore {
     if let reason { throw ODataServiceError(reason, operation: operation) }
     guard !isPassive else { throw ODataServiceError(.passive, operation: operation) }
     return conversation
+  }
+}
+
+extension OnlineODataStore: RestrictedStore {
+  package func check(query path: String) throws {
+    let (checks, conversation) = state.withLock { ($0.options.checksRestrictions, $0.conversation) }
+    if checks { try conversation.requestRules?.check(query: path) }
   }
 }

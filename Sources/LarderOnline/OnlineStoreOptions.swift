@@ -35,6 +35,11 @@ public struct OnlineStoreOptions: Sendable {
   /// Whether V4 reads request delta links (`Prefer: odata.track-changes`), which let later reads detect cheaply that
   /// nothing changed. Delta links that a service sends unrequested are used in any case.
   public var tracksChanges: Bool
+  /// Whether requests that the service's metadata do not allow fail before they are sent
+  /// (``LarderService/ODataServiceError`` `invalidRequest`, with the annotation): changes, and queries of entity sets
+  /// and entities of generated types. Reads by URL are never checked, and nothing is checked until the store has the
+  /// metadata. Set it to false if a service accepts more than its metadata say: then the service decides.
+  public var checksRestrictions = true
   /// How the store communicates with the service.
   public var conversation: ODataConversationOptions
   /// Called with what no call can throw: a problem of the cache, or a feature that the service rejects. Called on any

@@ -6,7 +6,8 @@
 // 3. Store/     ``ODataStore``, the listener, and ``ODataRequestExecution`` that makes the callbacks one by one;
 //               ``RequestOrder`` decides which requests wait for earlier ones.
 // 4. Error/     ``ODataServiceError``: what went wrong, where, and the underlying cause.
-// 5. Typed/     entity sets and entities as Swift types; Decoding/ and Encoding/ convert values by their declared types.
+// 5. Capabilities/   the restrictions that the model states, and the requests that they do not allow.
+// 6. Typed/     entity sets and entities as Swift types; Decoding/ and Encoding/ convert values by their declared types.
 //
 // The stages of one request through ``ODataConversation``, each layer a file in Conversation/:
 // 1. +single, +media, +batch   the version's method, fields and form of content; Atom if the service has no JSON;

@@ -38,7 +38,7 @@ struct RejectedCreation {
       throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it also creates related entities")
     }
     let rules = context.rules(table)
-    if let reason = rules.updateRestriction ?? rules.patchRestriction {
+    if let reason = rules.restrictions.updateRestriction(by: .patch) {
       throw OfflineODataError.restricted(.updateRestricted, table.name, by: reason)
     }
     var effects = try rows.queue.effects(of: id)

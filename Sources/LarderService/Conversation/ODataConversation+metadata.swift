@@ -16,7 +16,10 @@ extension ODataConversation {
   }
 
   /// Gives the conversation a model that is already known, such as one stored during an earlier run.
-  public func use(_ model: EdmModel) { state.withLock { $0.model = model } }
+  public func use(_ model: EdmModel) {
+    let rules = RequestRules(model, root)
+    state.withLock { $0.use(model, rules) }
+  }
 
   /// The metadata document as the service sent it, with its fields, for callers that store it.
   public func metadataDocument() async throws(ODataServiceError) -> ODataSingleResponse {
@@ -27,7 +30,7 @@ extension ODataConversation {
     let response = try await metadataDocument()
     do throws(MetadataError) {
       let model = try EdmModel.read(response.payloadBytes, limits: options.metadataLimits)
-      state.withLock { $0.model = model }
+      use(model)
       return model
     } catch {
       throw ODataServiceError(
@@ -38,6 +41,9 @@ extension ODataConversation {
 
   /// The model as far as it is known without a request.
   public var knownModel: EdmModel? { state.withLock { $0.model } }
+
+  /// Checks requests against the restrictions of the model; nil until the model is known.
+  package var requestRules: RequestRules? { state.withLock { $0.rules } }
 
   /// The version as far as it is known without a request: from the options, the metadata, or earlier responses.
   public var knownVersion: ODataVersion? {

@@ -4,7 +4,9 @@ import LarderOData
 struct SessionState: Sendable {
   var cookies: CookieJar
   var csrf: CSRFStateMachine
-  var model: EdmModel?
+  private(set) var model: EdmModel?
+  /// Checks requests against the restrictions of the model.
+  private(set) var rules: RequestRules?
   /// The version from the fields of responses, used until the metadata states it.
   var responseVersion: ODataVersion?
   /// The service rejected JSON.
@@ -18,4 +20,6 @@ struct SessionState: Sendable {
     cookies = CookieJar(host: host)
     csrf = CSRFStateMachine(mode: mode)
   }
+
+  mutating func use(_ model: EdmModel, _ rules: RequestRules) { (self.model, self.rules) = (model, rules) }
 }

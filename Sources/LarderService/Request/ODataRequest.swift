@@ -113,7 +113,7 @@ public struct ODataSingleRequest: Sendable {
   public var uploadCategory: String?
   /// Whether an offline store keeps the change separate instead of merging it with others. Not sent.
   public var isUnmodifiable = false
-  /// Properties of a new entity that an offline store accepts although the metadata marks them as set by the service
+  /// Properties of a new entity that a store accepts although the metadata marks them as set by the service
   /// (`Core.Computed`, `Core.Permissions`, `sap:creatable`). Each is given by its name; a property in a complex value
   /// by its path. Not sent.
   public var allowedProperties: Set<String> = []

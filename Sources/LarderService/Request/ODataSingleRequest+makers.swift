@@ -83,6 +83,12 @@ extension ODataSingleRequest {
     ODataSingleRequest(.updateMedia, path, body: body, ifMatch: ifMatch)
   }
 
+  /// The path of the number of entities that a query selects.
+  static func counting(_ path: String) -> String {
+    let query = path.firstIndex(of: "?") ?? path.endIndex
+    return path[..<query] + "/$count" + path[query...]
+  }
+
   /// The operation's name for messages and logs, such as `read` or `createLink`.
   package var operationName: String {
     switch operation {

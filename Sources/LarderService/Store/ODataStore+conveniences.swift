@@ -40,8 +40,7 @@ extension ODataStore {
 
   /// Counts the entities of a collection. `path` has no `/$count`, but a query to filter them.
   public func readCount(_ path: String) async throws -> Int64 {
-    let query = path.firstIndex(of: "?") ?? path.endIndex
-    let request = ODataSingleRequest.read(path[..<query] + "/$count" + path[query...])
+    let request = ODataSingleRequest.read(ODataSingleRequest.counting(path))
     let response = try await execute(single: request)
     guard case .count(let count) = try response.payload() else {
       throw ODataServiceError(

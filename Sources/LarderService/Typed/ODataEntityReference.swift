@@ -25,13 +25,15 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
 
   /// Reads the entity. Throws with status 404 if it does not exist.
   public func get() async throws -> Entity {
-    let path = try store.text(query)
+    let path = try store.checkedText(query)
     guard let entity = try await store.read(Entity.self, path) else { throw ODataServiceError.notFound(path) }
     return entity
   }
 
   /// The entity now, and again whenever it changes; nil while it does not exist.
-  public func live() throws -> ODataLiveResults<Entity?> { try store.liveResults(Entity.self, store.text(query)) }
+  public func live() throws -> ODataLiveResults<Entity?> {
+    try store.liveResults(Entity.self, store.checkedText(query))
+  }
 
   // MARK: Navigation
 

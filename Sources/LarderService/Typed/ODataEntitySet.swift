@@ -48,15 +48,17 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
     counted.options.search = options.search
     counted.options.custom = options.custom
     counted.options.aliases = options.aliases
-    return try await store.readCount(store.text(counted))
+    let path = try store.text(counted)
+    try store.check(query: ODataSingleRequest.counting(path))
+    return try await store.readCount(path)
   }
 
   /// The pages of the result, in the size that the service or the store chooses.
-  public func pages() -> ODataPages<[Entity]> { ODataPages(store) { [store, query] in try store.text(query) } }
+  public func pages() -> ODataPages<[Entity]> { ODataPages(store) { [store, query] in try store.checkedText(query) } }
 
   /// The result now, and again whenever it changes: see ``ODataStore/liveResults(_:_:)``.
   public func live() throws -> ODataLiveResults<[Entity]> {
-    let path = try store.text(query)
+    let path = try store.checkedText(query)
     return ODataLiveResults(
       try store.liveResults([Entity].self, path).map { rows in
         guard let rows else { throw ODataServiceError.notFound(path) }
@@ -70,7 +72,7 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
   ) async throws -> [Row] { try await rows(query.select(items)) }
 
   private func rows<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> [Row] {
-    let path = try store.text(query)
+    let path = try store.checkedText(query)
     guard let rows = try await store.read([Row].self, path) else { throw ODataServiceError.notFound(path) }
     return rows
   }
@@ -180,4 +182,14 @@ extension ODataStore {
       throw ODataServiceError(.invalidRequest(error.description), operation: "read", cause: error)
     }
   }
+
+  /// The text of a query that reads. Throws if the store rejects it.
+  func checkedText<Entity: ODataDescribed>(_ query: ODataQuery<Entity>) throws -> String {
+    let path = try text(query)
+    try check(query: path)
+    return path
+  }
+
+  /// Throws if the store rejects a query of entities.
+  func check(query path: String) throws { try (self as? any RestrictedStore)?.check(query: path) }
 }

@@ -25,7 +25,7 @@ public struct ODataTypedRequest<Result: Sendable>: Sendable {
 extension ODataEntitySet {
   /// A request that reads all entities.
   public func reading() throws -> ODataTypedRequest<[Entity]> {
-    let path = try store.text(query)
+    let path = try store.checkedText(query)
     return ODataTypedRequest(
       store: store, request: .read(path),
       result: { [store] response in
@@ -104,7 +104,7 @@ extension ODataEntitySet where Entity: ODataKeyed, Entity.ODataDeletion == OData
 extension ODataEntityReference {
   /// A request that reads the entity.
   public func reading() throws -> ODataTypedRequest<Entity> {
-    let path = try store.text(query)
+    let path = try store.checkedText(query)
     return ODataTypedRequest(
       store: store, request: .read(path),
       result: { [store] response in

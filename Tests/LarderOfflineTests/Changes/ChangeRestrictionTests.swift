@@ -88,6 +88,21 @@ struct ChangeRestrictionTests {
     return link
   }
 
+  @Test("A navigation property through which entities can be created overrides what their set says")
+  func creationThroughNavigation() async throws {
+    let people = "<EntitySet Name=\"People\" EntityType=\"N.Person\">"
+    let closed = Self.record("InsertRestrictions", Self.off("Insertable"))
+    let rig = try await ChangeRig(
+      Self.restricted.replacing(Self.off("Insertable"), with: "<PropertyValue Property=\"Insertable\" Bool=\"true\"/>")
+        .replacing(people, with: people + closed))
+    try await rig.rows.load("Firms", #"{"value":[{"ID":1,"Name":"A"}]}"#)
+    let person = entity(("ID", .int32(9)), ("Name", .string("x")))
+    #expect(
+      await words(rig, .create(person, in: "People"))
+        .contains("People (Capabilities.InsertRestrictions/Insertable)"))
+    #expect(await words(rig, .create(person, in: "Firms(1)/Staff")) == "done")
+  }
+
   @Test("Each restriction refuses with the property and the annotation")
   func restrictions() async throws {
     let rig = try await rig()

@@ -24,11 +24,18 @@ final class ChangeContext: Sendable {
 
   private func rules(_ table: EntityTable, below: Set<Int>) -> ChangeRules {
     if let rules = rulesByTable.withLock({ $0[table.number] }) { return rules }
-    var containing: (EntityTable, ChangeRules)?
-    if case .containment(let parent, _) = table.place, !below.contains(parent) {
-      containing = (plan.tables[parent], rules(plan.tables[parent], below: below.union([table.number])))
+    var source: String?
+    var container: ChangeRules.Container?
+    switch table.place {
+    case .entitySet(let name), .singleton(let name): source = name
+    case .containment(let number, let path) where !below.contains(number):
+      let parent = plan.tables[number]
+      container = ChangeRules.Container(
+        path: path.joined(separator: "/"), types: parent.types,
+        rules: self.rules(parent, below: below.union([table.number])))
+    case .containment, .type: break
     }
-    let rules = ChangeRules(table, model, containing: containing)
+    let rules = ChangeRules(source: source, types: table.types, model, in: container)
     rulesByTable.withLock { $0[table.number] = rules }
     return rules
   }
@@ -79,4 +86,11 @@ struct StoredBytes: Sendable {
   let generation: Int64
   let byteCount: Int64
   let contentType: String
+}
+
+extension OfflineODataError {
+  /// An error for a change that the model does not allow, with the annotation.
+  static func restricted(_ name: OfflineODataErrorName, _ subject: String, by annotation: String) -> OfflineODataError {
+    OfflineODataError(name, "\(subject) (\(annotation))")
+  }
 }

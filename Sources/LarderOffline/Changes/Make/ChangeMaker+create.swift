@@ -97,7 +97,7 @@ extension ChangeMaker {
     var links: [(ODataNavigationLink, ReplicaNavigation)] = []
     for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
       let navigation = try self.navigation(link.name, table, type)
-      if let reason = rules.notInsertableLinks[link.name] {
+      if let reason = rules.restrictions.notInsertableLinks[link.name] {
         throw OfflineODataError.restricted(.insertRestricted, "\(table.name)/\(link.name)", by: reason)
       }
       if case .columns = navigation.relation, plan.isDependent(navigation, table) {
@@ -125,21 +125,22 @@ extension ChangeMaker {
 
   /// Throws if the model does not allow creating an entity here.
   private func checkInsertable(_ table: EntityTable, _ rules: ChangeRules, _ owner: Owner?) throws {
-    if let reason = rules.insertRestriction {
+    guard let owner, let source = plan.table(owner.reference.table) else {
+      guard let reason = rules.insertRestriction(behind: nil) else { return }
       throw OfflineODataError.restricted(.insertRestricted, table.name, by: reason)
     }
-    guard let owner, let source = plan.table(owner.reference.table) else { return }
     let name = owner.navigation.path.joined(separator: "/")
-    if let reason = context.rules(source).behind[name]?.insertRestriction {
-      throw OfflineODataError.restricted(.insertRestricted, "\(source.name)/\(name)", by: reason)
-    }
+    let behind = context.rules(source).behind[name]
+    guard let reason = rules.insertRestriction(behind: behind) else { return }
+    let subject = behind?.insertRestriction == nil ? table.name : "\(source.name)/\(name)"
+    throw OfflineODataError.restricted(.insertRestricted, subject, by: reason)
   }
 
   /// Throws if a property that the model requires is missing.
   private func checkRequired(
     _ rules: ChangeRules, cells: EntityCells, table: EntityTable, type: EdmStructure
   ) throws {
-    for (name, reason) in rules.required.sorted(by: { $0.key < $1.key }) {
+    for (name, reason) in rules.restrictions.required.sorted(by: { $0.key < $1.key }) {
       let path = name.split(separator: "/").map(String.init)
       guard let column = table.column(path, on: type), cells[column.name] ?? .null == .null else { continue }
       throw OfflineODataError.restricted(.nullNotAllowed, "\(type.name)/\(name)", by: reason)

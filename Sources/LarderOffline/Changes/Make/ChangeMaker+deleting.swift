@@ -16,7 +16,7 @@ extension ChangeMaker {
     default: throw OfflineODataError(.unsupportedChange, "only entities, properties and links can be deleted")
     }
     let subject = try subject(target)
-    if let reason = context.rules(subject.table).deleteRestriction {
+    if let reason = context.rules(subject.table).restrictions.deleteRestriction {
       throw OfflineODataError.restricted(.deleteRestricted, subject.table.name, by: reason)
     }
     effects = [Effect(.delete, subject.table.name, subject.reference.row)]

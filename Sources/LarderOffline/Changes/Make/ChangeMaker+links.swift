@@ -203,7 +203,7 @@ extension ChangeMaker {
     if let table = plan.table(owner.reference.table) {
       try checkRebindable(owner.navigation, table)
       let name = owner.navigation.path.joined(separator: "/")
-      if let reason = context.rules(table).notDeletableLinks[name] {
+      if let reason = context.rules(table).restrictions.notDeletableLinks[name] {
         throw OfflineODataError.restricted(.deleteRestricted, "\(table.name)/\(name)", by: reason)
       }
     }
@@ -250,7 +250,7 @@ extension ChangeMaker {
   /// Throws if the model does not allow binding a navigation property of an entity to others.
   func checkRebindable(_ navigation: ReplicaNavigation, _ table: EntityTable) throws {
     let name = navigation.path.joined(separator: "/")
-    guard let reason = context.rules(table).notUpdatableLinks[name] else { return }
+    guard let reason = context.rules(table).restrictions.notUpdatableLinks[name] else { return }
     throw OfflineODataError.restricted(.updateRestricted, "\(table.name)/\(name)", by: reason)
   }
 

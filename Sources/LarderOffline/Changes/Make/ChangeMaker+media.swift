@@ -86,7 +86,7 @@ extension ChangeMaker {
   ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
-    if let reason = rules.updateRestriction {
+    if let reason = rules.restrictions.updateRestriction {
       throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
     }
     if let reason = ChangeRules.reason(of: target.path, among: rules.fixed) {

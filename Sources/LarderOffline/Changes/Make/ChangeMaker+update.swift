@@ -38,8 +38,7 @@ extension ChangeMaker {
   ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
-    if let reason = rules.updateRestriction ?? (method == .replace ? rules.replaceRestriction : rules.patchRestriction)
-    {
+    if let reason = rules.restrictions.updateRestriction(by: method) {
       throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
     }
     let entity: ODataEntity
@@ -230,7 +229,7 @@ extension ChangeMaker {
     place: (path: String, query: String?), subject: Subject, isWhole: Bool, body: QueuedBody? = nil
   ) throws -> AppliedChange {
     let rules = context.rules(subject.table)
-    if let reason = rules.updateRestriction {
+    if let reason = rules.restrictions.updateRestriction {
       throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
     }
     let name = "\(subject.type.name)/\(target.path.joined(separator: "/"))"

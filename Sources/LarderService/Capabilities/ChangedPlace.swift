@@ -1,0 +1,140 @@
+import LarderOData
+
+/// What the path of a change leads to: entities, and a property of one of them.
+struct ChangedPlace {
+  /// The name for messages: the set, or the entities' type with the navigation property.
+  private let name: String
+  private let type: EdmStructure
+  private let rules: ChangeRules
+  /// The restrictions of the navigation property that leads to the entities, if they state any.
+  private let behind: ChangeRestrictions?
+  /// The rules and the path of that navigation property, whose links may be changed.
+  private let link: (rules: ChangeRules, path: String)?
+  /// The properties behind the entity.
+  private let property: [String]
+  private let rulesOfType: (EdmStructure) -> ChangeRules
+
+  /// Nil if the path does not lead to entities that the model describes.
+  init?(_ path: ODataBoundPath, rules: @escaping (ODataBoundSource?, EdmStructure) -> ChangeRules) {
+    var place: (name: String, type: EdmStructure, source: ODataBoundSource?)?
+    var link: (rules: ChangeRules, path: String)?
+    var names: [String] = []
+    for segment in path.segments {
+      switch segment.kind {
+      case .source(let source): place = (source.name, source.type, segment.source)
+      case .navigation(let navigation):
+        guard let owner = place, let type = navigation.type.structure else { return nil }
+        let step = (names + [navigation.name]).joined(separator: "/")
+        link = (rules(owner.source, owner.type), step)
+        place = (owner.name + "/" + step, type, segment.source)
+        names = []
+      case .property(let property): names.append(property.name)
+      case .dynamic(let name): names.append(name)
+      case .cast(let type):
+        if names.isEmpty { place?.type = type }
+      case .key, .ref, .value, .ordinal: break
+      default: return nil
+      }
+    }
+    guard let place else { return nil }
+    (name, type, property) = (place.name, place.type, names)
+    self.rules = rules(place.source, place.type)
+    self.link = link
+    behind = link.flatMap { $0.rules.behind[$0.path] }
+    rulesOfType = { rules(place.source, $0) }
+  }
+
+  /// Throws the reason why a change is not allowed.
+  func check(_ request: ODataSingleRequest, _ model: EdmModel) throws(QueryRules.Violation) {
+    switch request.operation {
+    case .create, .createMedia:
+      if let reason = rules.insertRestriction(behind: behind) { throw refused("entities cannot be created", reason) }
+      if request.operation == .create { try checkCreated(request, model) }
+    case .update(let method):
+      let reason = behind?.updateRestriction(by: method) ?? rules.restrictions.updateRestriction(by: method)
+      if let reason { throw refused("entities cannot be updated", reason) }
+      if property.isEmpty {
+        // The service ignores unchangeable properties in an entity that replaces another one (OData Protocol 4.01
+        // §11.4.3).
+        if method != .replace { try checkUpdated(request.body) }
+      } else {
+        try checkProperty()
+      }
+    case .delete where !property.isEmpty, .updateMedia, .deleteMedia:
+      if let reason = behind?.updateRestriction ?? rules.restrictions.updateRestriction {
+        throw refused("entities cannot be updated", reason)
+      }
+      try checkProperty()
+    case .delete:
+      if let reason = behind?.deleteRestriction ?? rules.restrictions.deleteRestriction {
+        throw refused("entities cannot be deleted", reason)
+      }
+    case .createLink, .updateLink, .deleteLink:
+      guard let link else { return }
+      let restrictions = link.rules.restrictions
+      if let reason = restrictions.notUpdatableLinks[link.path] { throw refused("links cannot be changed", reason) }
+      if request.operation == .deleteLink, let reason = restrictions.notDeletableLinks[link.path] {
+        throw refused("links cannot be removed", reason)
+      }
+    case .read, .readMedia, .invokeFunction, .invokeAction: break
+    }
+  }
+
+  private func refused(_ text: String, _ annotation: String) -> QueryRules.Violation {
+    QueryRules.Violation(text: "\(name): \(text)", annotation: annotation)
+  }
+
+  private func checkCreated(_ request: ODataSingleRequest, _ model: EdmModel) throws(QueryRules.Violation) {
+    guard let entity = ChangedPlace.entity(request.body) else { return }
+    let type = entity.typeName.flatMap(model.structure) ?? type
+    let restrictions = rulesOfType(type).restrictions
+    for property in entity.properties where property.value != .null {
+      for (path, reason) in ChangeRules.all(in: property, among: restrictions.notInsertable)
+      where !request.allowedProperties.contains(path) {
+        throw refused("\(path) cannot be set in a new entity", reason)
+      }
+    }
+    for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
+      guard let reason = restrictions.notInsertableLinks[link.name] else { continue }
+      throw refused("\(link.name) cannot be set in a new entity", reason)
+    }
+    let bound = Set(entity.navigationLinks.flatMap { type.navigationProperty($0.name)?.foreignKey ?? [] })
+    for (path, reason) in restrictions.required.sorted(by: { $0.key < $1.key }) where type.property(path) != nil {
+      guard entity[path] ?? .null == .null, !bound.contains(path) else { continue }
+      throw refused("a new entity needs a value for \(path)", reason)
+    }
+  }
+
+  private func checkUpdated(_ body: ODataRequestBody) throws(QueryRules.Violation) {
+    guard let entity = ChangedPlace.entity(body) else { return }
+    let key = Set(type.key.map(\.path))
+    // The key in a body has no effect (OData Protocol 4.01 §11.4.3).
+    for property in entity.properties where !key.contains(property.name) {
+      for (path, reason) in ChangeRules.all(in: property, among: rules.restrictions.notUpdatable) {
+        throw refused("\(path) cannot be changed", reason)
+      }
+    }
+    for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
+      guard let reason = rules.restrictions.notUpdatableLinks[link.name] else { continue }
+      throw refused("\(link.name) cannot be changed", reason)
+    }
+  }
+
+  private func checkProperty() throws(QueryRules.Violation) {
+    guard let reason = ChangeRules.reason(of: property, among: rules.restrictions.notUpdatable) else { return }
+    throw refused("\(property.joined(separator: "/")) cannot be changed", reason)
+  }
+
+  private static func entity(_ body: ODataRequestBody) -> ODataEntity? {
+    switch body {
+    case .entity(let entity): entity
+    case .properties(let properties): ODataEntity(properties: properties)
+    default: nil
+    }
+  }
+}
+
+extension EdmNavigationProperty {
+  /// The properties that refer to the entity of this navigation property.
+  fileprivate var foreignKey: [String] { referentialConstraints.map(\.property) }
+}
