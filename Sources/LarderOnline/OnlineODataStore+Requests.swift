@@ -75,6 +75,7 @@ extension OnlineODataStore {
     var machine = RequestMachine(
       request, root: root, conditions: conditions, keys: keys, requestError: requestError)
     machine.version = session.conversation.knownVersion
+    machine.model = session.conversation.knownModel
     return RequestRun(execution: execution, session: session, machine: machine)
   }
 

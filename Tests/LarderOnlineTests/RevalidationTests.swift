@@ -32,6 +32,26 @@ struct RevalidationTests {
     try await store.close()
   }
 
+  // OData Protocol 4.01 §8.3.1: the ETag is that of the entity, whatever happens to the expanded ones.
+  @Test(
+    "an entity with expanded entities is asked for without a condition, a collection with one",
+    arguments: [
+      ("Products(1)?$expand=Parts", false), ("Products(1)?$select=ID&%24expand=Parts", false),
+      ("Products?$expand=Parts", true), ("Products(1)?$select=ID", true), ("Products(1)?x=$expand", true),
+    ])
+  func expansion(_ path: String, _ isConditional: Bool) async throws {
+    let rig = try StoreRig { request in
+      if request.fields[.ifNoneMatch] != nil { return .status(304) }
+      return .ok(#"{"value":[]}"#, ["ETag": "W/\"1\"", "Last-Modified": "Thu, 15 Jan 2026 10:00:00 GMT"])
+    }
+    let store = try await rig.openStore()
+    _ = try await store.read(path)
+    let last = try await store.read(path).last
+    #expect(last?.isNotModified == isConditional)
+    #expect((rig.service.requests.last?.fields[.ifModifiedSince] != nil) == isConditional)
+    try await store.close()
+  }
+
   @Test("a full answer takes the place of the old one")
   func replaced() async throws {
     let version = Atomic(1)

@@ -15,7 +15,8 @@ extension DownloadMachine {
     } else if traits.isCollection, !traits.hasWindow {
       request.maximumPageSize = memory.rejectsPageSize == true ? nil : traits.pageSize
     }
-    if wholeReads == 1, memory.wasOnePage, size == nil {
+    // The ETag of one entity stays the same when expanded entities change (OData Protocol 4.01 §8.3.1).
+    if wholeReads == 1, memory.wasOnePage, size == nil, traits.isCollection || !traits.hasExpand {
       request.etag = lastDownload.etag
       request.lastModified = lastDownload.etag == nil ? lastDownload.lastModified : nil
     }

@@ -83,6 +83,8 @@ struct RequestMachine: Sendable {
   let requestError: (any Error)?
   /// The service's version as far as it is known, for responses that do not state it.
   var version: ODataVersion?
+  /// The service's model as far as it is known.
+  var model: EdmModel?
 
   private var state = State.new
   private var cached: [TechnicalCacheEntry?] = []
@@ -146,7 +148,8 @@ struct RequestMachine: Sendable {
       return [response, .report(.finished)]
     }
     let revalidation = RevalidationRequest(
-      cached: entries, isBatch: isBatch, root: root, batchesSupportConditions: conditions.batchesSupportConditions)
+      cached: entries, keys: keys, isBatch: isBatch, root: root, model: model,
+      batchesSupportConditions: conditions.batchesSupportConditions)
     return [response] + send(revalidation)
   }
 

@@ -12,9 +12,17 @@ enum RevalidationRequest: Sendable {
   /// Requests the changes since the cached response, with its delta link.
   case changes(since: String)
 
-  /// Uses validators if the cached response has them, else its delta link, else neither.
-  init(cached: [TechnicalCacheEntry?], isBatch: Bool, root: ODataServiceRoot, batchesSupportConditions: Bool) {
-    let validators = cached.map { $0.flatMap { Validators($0.fields) } }
+  /// Uses validators if the cached response has them and no expansion hides changes from them, else its delta link, else neither.
+  ///
+  /// - Parameter keys: one key for each part.
+  init(
+    cached: [TechnicalCacheEntry?], keys: [CacheKey?], isBatch: Bool, root: ODataServiceRoot, model: EdmModel?,
+    batchesSupportConditions: Bool
+  ) {
+    let validators = zip(cached, keys).map { entry, key -> Validators? in
+      guard let entry, let key, !Expansion.hidesChanges(key.url, model: model) else { return nil }
+      return Validators(entry.fields)
+    }
     if validators.contains(where: { $0 != nil }), !isBatch || batchesSupportConditions {
       self = .conditional(validators)
     } else if !isBatch, let link = cached.first??.deltaLink, let url = try? root.resolve(link), root.isSameOrigin(url) {

@@ -136,6 +136,19 @@ struct DownloadWayTests {
     #expect(store.rows == Set(1...6))
   }
 
+  @Test("the ETag of one entity says nothing about those that it expands")
+  func conditionOfExpansion() {
+    var service = PretendService(1...1)
+    service.tracks = false
+    service.givesETag = true
+    var store = PretendStore()
+    store.traits = QueryTraits(version: .v4, isCollection: false, hasExpand: true)
+    store.download(from: &service)
+    store.download(from: &service)
+    #expect(store.result == DownloadResult(strategy: .whole))
+    #expect(service.asked.allSatisfy { $0.etag == nil })
+  }
+
   @Test("the ETag of the first of several pages says nothing about the others")
   func conditionOfPages() {
     var service = PretendService(1...25)
