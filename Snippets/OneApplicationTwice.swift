@@ -40,7 +40,7 @@ struct OrderDesk: Sendable {
   }
 
   func followLateOrders() async throws {
-    for try await orders in try late.top(pageSize).live() { print(orders.map(line).joined(separator: "\n")) }
+    for try await orders in late.top(pageSize).live() { print(orders.map(line).joined(separator: "\n")) }
   }
 
   // MARK: Changing

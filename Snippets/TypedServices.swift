@@ -54,7 +54,7 @@ func due(before date: Date, _ shop: Shop) async throws -> [Order] {
 }
 
 func follow(_ shop: Shop) async throws {
-  for try await orders in try shop.orders.filter({ $0.due < .now }).live() { show(orders) }
+  for try await orders in shop.orders.filter({ $0.due < .now }).live() { show(orders) }
 }
 
 func createWithNumber(_ number: String, _ shop: Shop) async throws -> Order? {

@@ -337,6 +337,7 @@ struct RestrictionTests {
       #expect(await problem { _ = try await closed.count() } == filter)
       #expect(await problem { _ = try closed.reading() } == filter)
       #expect(await problem { for try await _ in closed.pages() {} } == filter)
+      #expect(await problem { for try await _ in closed.live() {} } == filter)
       #expect(
         await problem { _ = try await logs.count() }
           == "Logs cannot be counted (Capabilities.CountRestrictions/Countable)")

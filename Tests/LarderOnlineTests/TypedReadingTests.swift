@@ -150,7 +150,7 @@ struct TypedReadingTests {
     ) { books, service, store in
       func results() async throws -> [[Int]] {
         var results: [[Int]] = []
-        for try await books in try books.expand(\.chapters).live() {
+        for try await books in books.expand(\.chapters).live() {
           results.append(books.flatMap { [$0.id] + ($0.chapters ?? []).map(\.id) })
         }
         return results
@@ -171,11 +171,11 @@ struct TypedReadingTests {
   @Test("live results of a passive store without them are an error; those of a missing entity are nil")
   func liveMissing() async throws {
     try await withBooks(useCache: true, answer: { _, _ in .status(404) }) { books, _, store in
-      var results = try books[1].live().makeAsyncIterator()
+      var results = books[1].live().makeAsyncIterator()
       #expect(try await results.next() == .some(nil))
       #expect(try await results.next() == nil)
       try store.setPassive(true)
-      let error = await #expect(throws: ODataServiceError.self) { for try await _ in try books.live() {} }
+      let error = await #expect(throws: ODataServiceError.self) { for try await _ in books.live() {} }
       guard case .notCached? = error?.category else { throw try #require(error) }
     }
   }
@@ -476,12 +476,12 @@ struct TypedReadingTests {
       _ = try await store.execute(single: .read("Books"))
       service.answers { _ in .ok(#"{"value":[{"ID":1}]}"#) }
       var seen: [[Int]] = []
-      for try await rows in try books.live() { seen.append(rows.map(\.id)) }
+      for try await rows in books.live() { seen.append(rows.map(\.id)) }
       #expect(seen == [[1]])
       service.answers { _ in .ok(#"{"value":[{"Title":"new"}]}"#) }
       _ = try await store.execute(single: .read("Books"))
       try store.setPassive(true)
-      let error = await #expect(throws: ODataServiceError.self) { for try await _ in try books.live() {} }
+      let error = await #expect(throws: ODataServiceError.self) { for try await _ in books.live() {} }
       guard case .undecodableType? = error?.category else { throw try #require(error) }
     }
   }
@@ -491,9 +491,9 @@ struct TypedReadingTests {
     try await withBooks(
       useCache: true, answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
     ) { books, service, _ in
-      for try await _ in try books.expand(\.chapters).live() {}
+      for try await _ in books.expand(\.chapters).live() {}
       let first = service.requests.count
-      for try await _ in try books.expand(\.chapters).live() {}
+      for try await _ in books.expand(\.chapters).live() {}
       #expect(first == Self.pages.count && service.requests.count == 2 * first)
     }
   }

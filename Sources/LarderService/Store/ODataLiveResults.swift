@@ -1,7 +1,7 @@
 /// The result of a query, and a new one whenever it changes.
 ///
 /// ```swift
-/// for try await orders in try shop.orders.filter({ $0.isOpen }).live() { show(orders) }
+/// for try await orders in shop.orders.filter({ $0.isOpen }).live() { show(orders) }
 /// ```
 public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
   /// A result of the query.
@@ -13,6 +13,11 @@ public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
 
   /// Creates results from a sequence.
   package init(_ base: some AsyncSequence<Value, any Error> & Sendable) { self.base = base }
+
+  /// Creates results whose first one fails if they cannot be created.
+  init(_ body: () throws -> ODataLiveResults) {
+    do { self = try body() } catch { self.init(FailingResults<Value>(error: error)) }
+  }
 
   /// Creates an iterator that watches the query.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator()) }
@@ -28,5 +33,17 @@ public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
       if value == nil { try Task.checkCancellation() }
       return value
     }
+  }
+}
+
+/// A sequence that fails at once, and ends.
+private struct FailingResults<Element: Sendable>: AsyncSequence, AsyncIteratorProtocol, Sendable {
+  var error: (any Error)?
+
+  func makeAsyncIterator() -> FailingResults { self }
+
+  mutating func next() async throws -> Element? {
+    if let error = error.take() { throw error }
+    return nil
   }
 }

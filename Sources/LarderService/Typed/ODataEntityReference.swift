@@ -31,8 +31,8 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   }
 
   /// The entity now, and again whenever it changes; nil while it does not exist.
-  public func live() throws -> ODataLiveResults<Entity?> {
-    try store.liveResults(Entity.self, store.checkedText(query))
+  public func live() -> ODataLiveResults<Entity?> {
+    ODataLiveResults { try store.liveResults(Entity.self, store.checkedText(query)) }
   }
 
   // MARK: Navigation

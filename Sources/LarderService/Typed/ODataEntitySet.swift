@@ -57,13 +57,15 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
   public func pages() -> ODataPages<[Entity]> { ODataPages(store) { [store, query] in try store.checkedText(query) } }
 
   /// The result now, and again whenever it changes: see ``ODataStore/liveResults(_:_:)``.
-  public func live() throws -> ODataLiveResults<[Entity]> {
-    let path = try store.checkedText(query)
-    return ODataLiveResults(
-      try store.liveResults([Entity].self, path).map { rows in
-        guard let rows else { throw ODataServiceError.notFound(path) }
-        return rows
-      })
+  public func live() -> ODataLiveResults<[Entity]> {
+    ODataLiveResults {
+      let path = try store.checkedText(query)
+      return ODataLiveResults(
+        try store.liveResults([Entity].self, path).map { rows in
+          guard let rows else { throw ODataServiceError.notFound(path) }
+          return rows
+        })
+    }
   }
 
   /// Decodes all entities as another type, which may have fewer properties than `Entity`: those that `$select` names.

@@ -389,7 +389,7 @@ struct TypedStoreTests {
   @Test("live results: the present result, and another one after a change", arguments: Kind.allCases)
   func live(kind: Kind) async throws {
     try await withShop(kind) { shop in
-      var results = try shop.categories.orderBy(\.id).live().makeAsyncIterator()
+      var results = shop.categories.orderBy(\.id).live().makeAsyncIterator()
       #expect(try await results.next()?.map(\.id).prefix(3) == [1, 2, 3])
       guard kind == .offline else { return }
       var category = try await shop.categories[3].get()
@@ -402,7 +402,7 @@ struct TypedStoreTests {
   func cancelledLive(kind: Kind) async throws {
     try await withShop(kind) { shop in
       let reading = Task {
-        var results = try shop.categories.live().makeAsyncIterator()
+        var results = shop.categories.live().makeAsyncIterator()
         _ = try await results.next()
         withUnsafeCurrentTask { $0?.cancel() }
         while try await results.next() != nil {}

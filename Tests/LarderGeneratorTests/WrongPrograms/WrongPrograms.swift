@@ -485,8 +485,8 @@ enum WrongPrograms {
 
   static let results: [WrongProgram] = [
     .init(
-      "live results without try", "for try await orders in try shop.orders.live() { _ = orders }", "in try", "in",
-      "call can throw but is not marked with 'try'"),
+      "live results without try", "for try await orders in shop.orders.live() { _ = orders }", "for try", "for",
+      "call can throw, but the error is not handled"),
     .init(
       "a read without await", "_ = try await shop.orders[7].get()", "try await", "try",
       "expression is 'async' but is not marked with 'await'"),
