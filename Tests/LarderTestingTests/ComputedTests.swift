@@ -54,6 +54,45 @@ struct ComputedTests {
     #expect(rejected.status == 400 && rejected.message.contains("'Size'"))
   }
 
+  private static let texts = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="Shop" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+    <ComplexType Name="Tree"><Property Name="Name" Type="Edm.String"/><Property Name="Left" Type="Shop.Tree"/>
+    <Property Name="Others" Type="Collection(Shop.Tree)" Nullable="false"/>
+    <Property Name="Size" Type="Edm.Int32" Nullable="false" DefaultValue="1"/></ComplexType>
+    <EntityType Name="Event"><Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.String" Nullable="false"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
+    <Property Name="Tree" Type="Shop.Tree"/></EntityType>
+    <EntityContainer Name="Desk"><EntitySet Name="Events" EntityType="Shop.Event"/></EntityContainer>
+    </Schema></edmx:DataServices></edmx:Edmx>
+    """
+
+  @Test("A computed key is a new text, also for an entity that an offline store created")
+  func textKey() async throws {
+    let service = try ODataTestService(metadata: Self.texts, rows: ["Events": [["ID": "2"]]])
+    #expect(try await service.ask(.post, "Events", "{}").status == 201)
+    let store = try await service.offlineStore()
+    _ = try await store.create(ODataEntity(), in: "Events")
+    let report = try await store.upload()
+    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(Set(service.rows("Events").map { $0["ID"] }).count == 3)
+    try await store.close()
+  }
+
+  @Test("A complex value inside another one has all its properties")
+  func nested() throws {
+    let rows: [ODataTestRow] = [
+      ["ID": "a", "Tree": ["Left": ["Name": "x", "Left": ["Size": 2]], "Others": [["Left": [:]]]]]
+    ]
+    let tree = try #require(ODataTestService(metadata: Self.texts, rows: ["Events": rows])["Events('a')"]?["Tree"])
+    let whole: ODataTestValue = ["Name": nil, "Left": nil, "Others": [], "Size": 1]
+    #expect(
+      tree == [
+        "Left": ["Name": "x", "Left": ["Size": 2, "Name": nil, "Left": nil, "Others": []], "Others": [], "Size": 1],
+        "Others": [["Left": whole, "Name": nil, "Others": [], "Size": 1]], "Name": nil, "Size": 1,
+      ])
+  }
+
   @Test("A replacement leaves the properties alone that only the service sets")
   func replacement() async throws {
     let service = try makeService()

@@ -46,7 +46,7 @@ public final class ODataTestService: HTTPTransport {
   /// - Parameters:
   ///   - metadata: the metadata document (`$metadata`) of the service: XML or JSON, of V4.
   ///   - rows: the entities of each set and singleton by its name. Rows may lack properties that can be null or are
-  ///     computed, integer keys and GUID keys. A row can contain related rows, and `Name@odata.bind` leads to rows by
+  ///     computed, integer keys, GUID keys and computed keys of text. A row can contain related rows, and `Name@odata.bind` leads to rows by
   ///     their paths.
   ///   - root: the root of the service.
   ///   - clock: the clock of the service and of its stores.
@@ -139,14 +139,19 @@ public final class ODataTestService: HTTPTransport {
   }
 
   /// Opens an offline store on this service, and downloads the rows of its defining queries: `Orders`,
-  /// `Items?$filter=Price gt 10`. Without queries, it has all sets. Close it at the end of the test; its folder is removed
-  /// with it. `configure` changes its parameters.
+  /// `Items?$filter=Price gt 10`. Without queries, it has all sets with their links, so that it answers every query of
+  /// them. Close it at the end of the test; its folder is removed with it. `configure` changes its parameters.
   public func offlineStore(
     _ queries: String..., configure: (inout OfflineODataParameters) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
-    let all = model.defaultContainer?.entitySets.map(\.name) ?? []
+    let rows = responder.current
+    let all = rows.model.places.filter(\.isCollection).map {
+      OfflineODataDefiningQuery($0.path, rows.definingQuery($0))
+    }
     return try await OfflineODataProvider.forTests(
-      serviceRoot: root, transport: self, queries: queries.isEmpty ? all : queries, clock: clock, configure: configure)
+      serviceRoot: root, transport: self,
+      definingQueries: queries.isEmpty ? all : queries.map(OfflineODataProvider.definingQuery), clock: clock,
+      configure: configure)
   }
 
   // MARK: Network

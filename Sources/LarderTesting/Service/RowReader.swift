@@ -206,11 +206,12 @@ struct RowReader {
   {
     guard let members = value.members else { return value }
     let structure = try type(value, declared)
-    let given = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-    let complete = try complete(given, structure, at: place)
+    let values = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let complete = try complete(values, structure, at: place)
     let names = Set(members.map(\.name))
     let missing = structure.properties.map(\.name).filter { !names.contains($0) }
-    return .object(members + missing.compactMap { name in complete[name].map { JSONNode.Member(name, $0) } })
+    let given = members.map { JSONNode.Member($0.name, complete[$0.name] ?? $0.value) }
+    return .object(given + missing.compactMap { name in complete[name].map { JSONNode.Member(name, $0) } })
   }
 
   private func defaultNode(_ text: String, _ property: EdmProperty) -> JSONNode {

@@ -118,7 +118,8 @@ struct TestRows: Sendable {
     return path
   }
 
-  /// The key that the service gives a new entity: the next integer, or an identifier with the number of the change.
+  /// The key that the service gives a new entity: the next integer, an identifier with the number of the change, or for
+  /// a computed text that number.
   private func newKey(_ name: String, in place: RowCollection) -> JSONNode? {
     guard let property = place.structure.property(name) else { return nil }
     switch model.model.underlying(property.type).type.primitive {
@@ -126,6 +127,9 @@ struct TestRows: Sendable {
       let largest = rows(in: place.path).compactMap { $0.values[name]?.text.flatMap(Int.init) }.max()
       return .number(String((largest ?? 0) + 1))
     case .guid: return .string(RowReader.guid(version + 1))
+    case .string where reader.computedNames(of: place.structure).contains(name):
+      let texts = Set(rows(in: place.path).compactMap { $0.values[name]?.text })
+      return ((version + 1)...).lazy.map(String.init).first { !texts.contains($0) }.map(JSONNode.string)
     default: return nil
     }
   }

@@ -53,6 +53,20 @@ extension OfflineODataProvider {
     serviceRoot: URL, transport: any HTTPTransport, queries: [String], clock: LarderTestClock = LarderTestClock(),
     configure: (inout OfflineODataParameters) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
+    try await forTests(
+      serviceRoot: serviceRoot, transport: transport, definingQueries: queries.map(definingQuery), clock: clock,
+      configure: configure)
+  }
+
+  /// A defining query whose name is its text.
+  static func definingQuery(_ query: String) -> OfflineODataDefiningQuery {
+    OfflineODataDefiningQuery(String(query.prefix(100)), query)
+  }
+
+  static func forTests(
+    serviceRoot: URL, transport: any HTTPTransport, definingQueries: [OfflineODataDefiningQuery], clock: LarderTestClock,
+    configure: (inout OfflineODataParameters) -> Void
+  ) async throws -> OfflineODataProvider {
     let folder = try LarderTestFolder()
     var parameters = OfflineODataParameters(path: folder.path)
     parameters.conversation.retry = .never
@@ -60,7 +74,7 @@ extension OfflineODataProvider {
     configure(&parameters)
     let store = try OfflineODataProvider(
       serviceRoot: serviceRoot, transport: folder.retained(by: transport), parameters: parameters)
-    for query in queries { try await store.add(OfflineODataDefiningQuery(String(query.prefix(100)), query)) }
+    for query in definingQueries { try await store.add(query) }
     try await store.open()
     return store
   }
