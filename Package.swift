@@ -190,6 +190,11 @@ let package = Package(
       name: "LarderGeneratorTests",
       dependencies: ["LarderGenerator", "LarderService", "LarderOData", "LarderODataXML", "LarderTestSupport"],
       swiftSettings: common),
+    // A part of an application: the build plugin generates its types.
+    .testTarget(
+      name: "LarderPluginTests", dependencies: ["Larder", "LarderTesting"],
+      exclude: ["shop.xml", "larder-generate.json"], swiftSettings: common,
+      plugins: [.plugin(name: "LarderGeneratorPlugin")]),
     .testTarget(
       name: "TransportTests",
       dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),

@@ -143,7 +143,9 @@ class Check:
         self.out.mkdir(parents=True, exist_ok=True)
         tools = package["toolsVersion"]["_version"]
         self.default = (package.get("swiftLanguageVersions") or ["6" if int(tools.split(".")[0]) >= 6 else "5"])[-1]
-        self.targets = {t["name"]: Target(project, t) for t in package["targets"] + programs(project)}
+        # Code that a build plugin generates is not there.
+        checked = [t for t in package["targets"] if not t.get("pluginUsages")]
+        self.targets = {t["name"]: Target(project, t) for t in checked + programs(project)}
         self.products = package["products"]
         self.reasons = {}
 
