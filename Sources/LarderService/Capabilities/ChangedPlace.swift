@@ -48,11 +48,11 @@ struct ChangedPlace {
   func check(_ request: ODataSingleRequest, _ model: EdmModel) throws(QueryRules.Violation) {
     switch request.operation {
     case .create, .createMedia:
-      if let reason = rules.insertRestriction(behind: behind) { throw refused("entities cannot be created", reason) }
+      if let reason = rules.insertRestriction(behind: behind) { throw violation("entities cannot be created", reason) }
       if request.operation == .create { try checkCreated(request, model) }
     case .update(let method):
       let reason = behind?.updateRestriction(by: method) ?? rules.restrictions.updateRestriction(by: method)
-      if let reason { throw refused("entities cannot be updated", reason) }
+      if let reason { throw violation("entities cannot be updated", reason) }
       if property.isEmpty {
         // The service ignores unchangeable properties in an entity that replaces another one (OData Protocol 4.01
         // §11.4.3).
@@ -62,25 +62,25 @@ struct ChangedPlace {
       }
     case .delete where !property.isEmpty, .updateMedia, .deleteMedia:
       if let reason = behind?.updateRestriction ?? rules.restrictions.updateRestriction {
-        throw refused("entities cannot be updated", reason)
+        throw violation("entities cannot be updated", reason)
       }
       try checkProperty()
     case .delete:
       if let reason = behind?.deleteRestriction ?? rules.restrictions.deleteRestriction {
-        throw refused("entities cannot be deleted", reason)
+        throw violation("entities cannot be deleted", reason)
       }
     case .createLink, .updateLink, .deleteLink:
       guard let link else { return }
       let restrictions = link.rules.restrictions
-      if let reason = restrictions.notUpdatableLinks[link.path] { throw refused("links cannot be changed", reason) }
+      if let reason = restrictions.notUpdatableLinks[link.path] { throw violation("links cannot be changed", reason) }
       if request.operation == .deleteLink, let reason = restrictions.notDeletableLinks[link.path] {
-        throw refused("links cannot be removed", reason)
+        throw violation("links cannot be removed", reason)
       }
     case .read, .readMedia, .invokeFunction, .invokeAction: break
     }
   }
 
-  private func refused(_ text: String, _ annotation: String) -> QueryRules.Violation {
+  private func violation(_ text: String, _ annotation: String) -> QueryRules.Violation {
     QueryRules.Violation(text: "\(name): \(text)", annotation: annotation)
   }
 
@@ -91,17 +91,17 @@ struct ChangedPlace {
     for property in entity.properties where property.value != .null {
       for (path, reason) in ChangeRules.all(in: property, among: restrictions.notInsertable)
       where !request.allowedProperties.contains(path) {
-        throw refused("\(path) cannot be set in a new entity", reason)
+        throw violation("\(path) cannot be set in a new entity", reason)
       }
     }
     for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
       guard let reason = restrictions.notInsertableLinks[link.name] else { continue }
-      throw refused("\(link.name) cannot be set in a new entity", reason)
+      throw violation("\(link.name) cannot be set in a new entity", reason)
     }
     let bound = Set(entity.navigationLinks.flatMap { type.navigationProperty($0.name)?.foreignKey ?? [] })
     for (path, reason) in restrictions.required.sorted(by: { $0.key < $1.key }) where type.property(path) != nil {
       guard entity[path] ?? .null == .null, !bound.contains(path) else { continue }
-      throw refused("a new entity needs a value for \(path)", reason)
+      throw violation("a new entity needs a value for \(path)", reason)
     }
   }
 
@@ -111,18 +111,18 @@ struct ChangedPlace {
     // The key in a body has no effect (OData Protocol 4.01 §11.4.3).
     for property in entity.properties where !key.contains(property.name) {
       for (path, reason) in ChangeRules.all(in: property, among: rules.restrictions.notUpdatable) {
-        throw refused("\(path) cannot be changed", reason)
+        throw violation("\(path) cannot be changed", reason)
       }
     }
     for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
       guard let reason = rules.restrictions.notUpdatableLinks[link.name] else { continue }
-      throw refused("\(link.name) cannot be changed", reason)
+      throw violation("\(link.name) cannot be changed", reason)
     }
   }
 
   private func checkProperty() throws(QueryRules.Violation) {
     guard let reason = ChangeRules.reason(of: property, among: rules.restrictions.notUpdatable) else { return }
-    throw refused("\(property.joined(separator: "/")) cannot be changed", reason)
+    throw violation("\(property.joined(separator: "/")) cannot be changed", reason)
   }
 
   private static func entity(_ body: ODataRequestBody) -> ODataEntity? {

@@ -64,7 +64,8 @@ extension OfflineODataProvider {
   }
 
   static func forTests(
-    serviceRoot: URL, transport: any HTTPTransport, definingQueries: [OfflineODataDefiningQuery], clock: LarderTestClock,
+    serviceRoot: URL, transport: any HTTPTransport, definingQueries: [OfflineODataDefiningQuery],
+    clock: LarderTestClock,
     configure: (inout OfflineODataParameters) -> Void
   ) async throws -> OfflineODataProvider {
     let folder = try LarderTestFolder()
