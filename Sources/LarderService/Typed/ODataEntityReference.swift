@@ -18,16 +18,22 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   }
 
   /// Creates a reference to the entity at the path of a query.
-  public init(_ store: any ODataStore, _ query: ODataQuery<Entity>) {
+  ///
+  /// With `selectsDeclared`, reads send `$select` with the properties that generated types declare, also of expanded
+  /// entities: for services that otherwise return only some of them.
+  public init(_ store: any ODataStore, _ query: ODataQuery<Entity>, selectsDeclared: Bool = false) {
     self.store = store
     self.query = query
+    if selectsDeclared { self.query.selectsDeclared = true }
   }
 
   /// Reads the entity. Throws with status 404 if it does not exist.
-  public func get() async throws -> Entity {
+  public func get() async throws -> Entity { try await row(query) }
+
+  func row<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> Row {
     let path = try store.checkedText(query)
-    guard let entity = try await store.read(Entity.self, path) else { throw ODataServiceError.notFound(path) }
-    return entity
+    guard let row = try await store.read(Row.self, path) else { throw ODataServiceError.notFound(path) }
+    return row
   }
 
   /// The entity now, and again whenever it changes; nil while it does not exist.
@@ -41,7 +47,7 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
   public subscript<Related: ODataDescribed & Decodable & Sendable, Expanding>(
     dynamicMember property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, Expanding>>
   ) -> ODataEntitySet<Related> {
-    ODataEntitySet(store, ODataQuery(path: query.path.appending(Entity.Fields()[keyPath: property].name)))
+    ODataEntitySet(store, query.at(query.path.appending(Entity.Fields()[keyPath: property].name), as: Related.self))
   }
 
   /// The entity of a navigation property.
@@ -49,10 +55,11 @@ public struct ODataEntityReference<Entity: ODataDescribed & Decodable & Sendable
     dynamicMember property: KeyPath<Entity.Fields, ODataNavigation<Related, Expanding>>
   ) -> ODataEntityReference<Related> {
     ODataEntityReference<Related>(
-      store, ODataQuery(path: query.path.appending(Entity.Fields()[keyPath: property].name)))
+      store, query.at(query.path.appending(Entity.Fields()[keyPath: property].name), as: Related.self))
   }
 
-  private func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
+  /// The path of the entity, without options.
+  func path() throws -> String { try store.text(ODataQuery<Entity>(path: query.path)) }
 
   /// The absolute URL of the entity, without options.
   func url() throws -> String {
@@ -70,60 +77,22 @@ extension ODataEntityReference where Entity: ODataBaseType {
   public func `as`<Derived: ODataDescribed & Decodable & Sendable>(
     _ type: Derived.Type
   ) -> ODataEntityReference<Derived> {
-    var query = ODataQuery<Derived>(path: query.path.appending(.qualifiedName(Derived.odataTypeName)))
+    var query = self.query.at(query.path.appending(.qualifiedName(Derived.odataTypeName)), as: Derived.self)
     query.options = options
     return ODataEntityReference<Derived>(store, query)
-  }
-}
-
-// References between entities (OData Protocol 4.01 §11.4.6; OData V2 Operations, "Manipulating Links").
-extension ODataEntityReference {
-  /// Adds an entity to a navigation property.
-  public func link<Related: ODataDescribed, Expanding>(
-    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, Expanding>>,
-    to entity: ODataEntityReference<Related>
-  ) async throws { try await store.createLink(links(Entity.Fields()[keyPath: property].name), to: entity.path()) }
-
-  /// Removes an entity from a navigation property. Both entities stay.
-  public func unlink<Related: ODataDescribed, Expanding>(
-    _ property: KeyPath<Entity.Fields, ODataNavigationCollection<Related, Expanding>>,
-    from entity: ODataEntityReference<Related>
-  ) async throws {
-    let name = Entity.Fields()[keyPath: property].name
-    let target = try entity.path()
-    guard isV4 else {
-      guard case .arguments(let key)? = entity.query.path.segments.last?.kind else {
-        throw ODataServiceError(
-          .invalidRequest("name the entity by its key"), operation: "deleteLink", url: target)
-      }
-      return try await store.deleteLink(links(name, .arguments(key)))
-    }
-    try await store.deleteLink(links(name) + "?$id=" + PercentEncoding.encode(entity.url()))
-  }
-
-  /// Makes an entity the target of a navigation property.
-  public func link<Related: ODataDescribed, Expanding>(
-    _ property: KeyPath<Entity.Fields, ODataNavigation<Related, Expanding>>, to entity: ODataEntityReference<Related>
-  ) async throws { try await store.updateLink(links(Entity.Fields()[keyPath: property].name), to: entity.path()) }
-
-  /// Removes the target of a navigation property. Both entities stay.
-  public func unlink<Related: ODataDescribed, Expanding>(
-    _ property: KeyPath<Entity.Fields, ODataNavigation<Related, Expanding>>
-  ) async throws { try await store.deleteLink(links(Entity.Fields()[keyPath: property].name)) }
-
-  private var isV4: Bool { (store.model?.version ?? .v4) >= .v4 }
-
-  /// The path of the references of a navigation property, before V4 also of one of them.
-  private func links(_ property: String, _ key: ODataPathSegment.Kind? = nil) throws -> String {
-    let steps: [ODataPathSegment.Kind] =
-      isV4 ? [.name(property), .ref] : [.links, .name(property)] + (key.map { [$0] } ?? [])
-    return try store.text(ODataQuery<Entity>(path: steps.reduce(query.path) { $0.appending($1) }))
   }
 }
 
 extension ODataEntityReference where Entity: ODataUpdatable {
   /// Changes the given properties, without reading the entity; with an ETag, only if it still has that version.
   public func update(_ changes: Entity.Update, ifMatch: String? = nil) async throws {
-    try await store.update(path(), to: changes.odataEntity(), ifMatch: ifMatch)
+    try await updating(changes, ifMatch: ifMatch).send()
   }
+}
+
+extension ODataEntityReference where Entity: ODataTracked {
+  /// Sends the properties that have been assigned since the entity was read, under its ETag, as
+  /// ``ODataEntitySet/update(_:)`` does: for a singleton, or the target of a navigation property.
+  @discardableResult
+  public func update(_ entity: Entity) async throws -> Entity { try await updating(entity).send() }
 }

@@ -29,9 +29,13 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
   }
 
   /// Creates the entities of a set in a store, or those that a query selects.
-  public init(_ store: any ODataStore, _ query: ODataQuery<Entity>) {
+  ///
+  /// With `selectsDeclared`, reads send `$select` with the properties that generated types declare, also of expanded
+  /// entities: for services that otherwise return only some of them.
+  public init(_ store: any ODataStore, _ query: ODataQuery<Entity>, selectsDeclared: Bool = false) {
     self.store = store
     self.query = query
+    if selectsDeclared { self.query.selectsDeclared = true }
   }
 
   /// Reads all entities, also those on further pages of the service. Throws with status 404 if the entity that they
@@ -54,36 +58,37 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
   }
 
   /// The pages of the result, in the size that the service or the store chooses.
-  public func pages() -> ODataPages<[Entity]> { ODataPages(store) { [store, query] in try store.checkedText(query) } }
+  public func pages() -> ODataPages<[Entity]> { pages(query) }
 
   /// The result now, and again whenever it changes: see ``ODataStore/liveResults(_:_:)``.
-  public func live() -> ODataLiveResults<[Entity]> {
-    ODataLiveResults {
+  public func live() -> ODataLiveResults<[Entity]> { live(query) }
+
+  func rows<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> [Row] {
+    let path = try store.checkedText(query)
+    guard let rows = try await store.read([Row].self, path) else { throw ODataServiceError.notFound(path) }
+    return rows
+  }
+
+  func pages<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) -> ODataPages<[Row]> {
+    ODataPages(store) { [store] in try store.checkedText(query) }
+  }
+
+  func live<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) -> ODataLiveResults<[Row]> {
+    ODataLiveResults { [store] in
       let path = try store.checkedText(query)
       return ODataLiveResults(
-        try store.liveResults([Entity].self, path).map { rows in
+        try store.liveResults([Row].self, path).map { rows in
           guard let rows else { throw ODataServiceError.notFound(path) }
           return rows
         })
     }
-  }
-
-  /// Decodes all entities as another type, which may have fewer properties than `Entity`: those that `$select` names.
-  public func all<Row: Decodable & Sendable>(
-    as type: Row.Type, @ODataSelectBuilder selecting items: (ODataSelection<Entity>) -> [ODataSelectItem]
-  ) async throws -> [Row] { try await rows(query.select(items)) }
-
-  private func rows<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> [Row] {
-    let path = try store.checkedText(query)
-    guard let rows = try await store.read([Row].self, path) else { throw ODataServiceError.notFound(path) }
-    return rows
   }
 }
 
 extension ODataEntitySet where Entity: ODataKeyed {
   /// The entity with a key.
   public subscript(key: Entity.Key) -> ODataEntityReference<Entity> {
-    ODataEntityReference(store, ODataQuery<Entity>(path: query.path).key(key))
+    ODataEntityReference(store, query.at(query.path, as: Entity.self).key(key))
   }
 
   /// The entity with a key of one property.
@@ -114,7 +119,7 @@ extension ODataEntitySet where Entity: ODataCreatable {
 extension ODataEntitySet where Entity: ODataBaseType {
   /// The entities of a type that derives from `Entity`.
   public func `as`<Derived: ODataDescribed & Decodable & Sendable>(_ type: Derived.Type) -> ODataEntitySet<Derived> {
-    var query = ODataQuery<Derived>(path: query.path.appending(.qualifiedName(Derived.odataTypeName)))
+    var query = self.query.at(query.path.appending(.qualifiedName(Derived.odataTypeName)), as: Derived.self)
     query.options = options
     return ODataEntitySet<Derived>(store, query)
   }
@@ -124,7 +129,7 @@ extension ODataEntitySet where Entity: ODataBaseType {
   public func create<Derived: ODataCreatable & Decodable & Sendable>(
     _ entity: Derived.Create, of type: Derived.Type
   ) async throws -> Derived {
-    try await creating(entity.odataEntity(of: Derived.odataTypeName), as: Derived.self).send()
+    try await creating(entity, of: type).send()
   }
 }
 
@@ -138,6 +143,17 @@ extension ODataEntitySet where Entity: ODataTracked {
   ///   none, the entity as it is read.
   @discardableResult
   public func update(_ entity: Entity) async throws -> Entity { try await updating(entity).send() }
+}
+
+extension ODataEntitySet where Entity: ODataUpdatable & ODataVersioned {
+  /// Changes the given properties of an entity, under the ETag of what was read: also for a value of a base type, whose
+  /// properties cannot be assigned.
+  ///
+  /// Throws with status 412 if another client has changed the entity. The value keeps its properties and its ETag: read
+  /// the entity again to change it once more.
+  public func update(_ entity: Entity, _ changes: Entity.Update) async throws {
+    try await updating(entity, changes).send()
+  }
 }
 
 extension ODataServiceError {

@@ -24,33 +24,39 @@ public struct ODataTypedRequest<Result: Sendable>: Sendable {
 
 extension ODataEntitySet {
   /// A request that reads all entities.
-  public func reading() throws -> ODataTypedRequest<[Entity]> {
+  public func reading() throws -> ODataTypedRequest<[Entity]> { try reading(query) }
+
+  func reading<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) throws -> ODataTypedRequest<[Row]> {
     let path = try store.checkedText(query)
     return ODataTypedRequest(
       store: store, request: .read(path),
       result: { [store] response in
-        guard let rows = try await store.decoded([Entity].self, response) else {
+        guard let rows = try await store.decoded([Row].self, response) else {
           throw ODataServiceError.notFound(path)
         }
         return rows
-      }, reading: { try await all() })
+      }, reading: { try await rows(query) })
   }
 
-  func creating<Created: Decodable & Sendable>(
+  func creating<Created: ODataDescribed & Decodable & Sendable>(
     _ entity: ODataEntity, as type: Created.Type
   ) throws -> ODataTypedRequest<Created> {
     creating(.create(entity, in: try store.text(ODataQuery<Entity>(path: query.path))), as: type)
   }
 
-  func creating<Created: Decodable & Sendable>(
+  func creating<Created: ODataDescribed & Decodable & Sendable>(
     _ request: ODataSingleRequest, as type: Created.Type
   ) -> ODataTypedRequest<Created> {
     var request = request
     request.returnPreference = .representation
-    return ODataTypedRequest(store: store, request: request) { [store] response in
+    return ODataTypedRequest(store: store, request: request) { [self] response in
       let problem: any Error
       do {
-        if let created = try await store.decoded(type, response) { return created }
+        if query.selectsDeclared {
+          if let created = try await selected(type, response) { return created }
+        } else if let created = try await store.decoded(type, response) {
+          return created
+        }
         // No content: the service names the entity (OData Protocol 4.01 §8.3.3, §8.3.4).
         if let url = response?.createdEntity, let created = try await store.read(type, url) { return created }
         problem = ODataServiceError(
@@ -59,6 +65,19 @@ extension ODataEntitySet {
       } catch { problem = error }
       throw ODataServiceError.unread(problem, after: "create", "created", response)
     }
+  }
+
+  /// Reads the created entity with all properties that its type declares: a response to a creation has those that the
+  /// service returns by default. Nil if the response has no key.
+  private func selected<Created: ODataDescribed & Decodable & Sendable>(
+    _ type: Created.Type, _ response: ODataSingleResponse?
+  ) async throws -> Created? {
+    func key<Keyed: ODataKeyed>(_ type: Keyed.Type) async throws -> ODataPath? {
+      try await store.decoded(Keyed.Key.self, response).map { ODataQuery<Keyed>(path: query.path).key($0).path }
+    }
+    guard let keyed = type as? any ODataKeyed.Type, var path = try await key(keyed) else { return nil }
+    if Created.odataTypeName != Entity.odataTypeName { path = path.appending(.qualifiedName(Created.odataTypeName)) }
+    return try await ODataEntityReference<Created>(store, query.at(path, as: type)).get()
   }
 }
 
@@ -69,28 +88,53 @@ extension ODataEntitySet where Entity: ODataCreatable {
   }
 }
 
+extension ODataEntitySet where Entity: ODataBaseType {
+  /// A request that creates an entity of a derived type, as ``create(_:of:)`` does.
+  public func creating<Derived: ODataCreatable & Decodable & Sendable>(
+    _ entity: Derived.Create, of type: Derived.Type
+  ) throws -> ODataTypedRequest<Derived> { try creating(entity.odataEntity(of: Derived.odataTypeName), as: type) }
+}
+
 extension ODataEntitySet where Entity: ODataTracked {
   /// A request that changes an entity, as ``update(_:)`` does.
+  public func updating(_ entity: Entity) throws -> ODataTypedRequest<Entity> { try self[entity].updating(entity) }
+}
+
+extension ODataEntitySet where Entity: ODataUpdatable & ODataVersioned {
+  /// A request that changes properties of an entity, as ``update(_:_:)`` does.
+  public func updating(_ entity: Entity, _ changes: Entity.Update) throws -> ODataTypedRequest<Void> {
+    try self[entity].updating(changes, ifMatch: entity.odataState.etag)
+  }
+}
+
+extension ODataEntityReference where Entity: ODataTracked {
+  /// A request that changes the entity, as `update(_:)` does.
   public func updating(_ entity: Entity) throws -> ODataTypedRequest<Entity> {
     let changes = entity.odataChanges
-    let reference = self[entity]
-    let path = try store.text(reference.query)
     let request = ODataSingleRequest.update(
-      path, to: ODataEntity(properties: changes), ifMatch: entity.odataState.etag)
-    return ODataTypedRequest(store: store, request: changes.isEmpty ? nil : request) { [store] response in
+      try path(), to: ODataEntity(properties: changes), ifMatch: entity.odataState.etag)
+    return ODataTypedRequest(store: store, request: changes.isEmpty ? nil : request) { [self] response in
       guard let response else { return entity }
       do {
-        let received = try await store.decoded(Entity.self, response)
+        // The response has the properties that the service returns by default.
+        let received = query.selectsDeclared ? nil : try await store.decoded(Entity.self, response)
         var changed = entity
         changed.odataSent(etag: response.etag)
         changed = received ?? changed
         // Without the new ETag, the next update would have no condition.
         if changed.odataState.etag != nil || entity.odataState.etag == nil { return changed }
-        return try await reference.get()
+        return try await ODataEntityReference(store, query.at(query.path, as: Entity.self)).get()
       } catch {
         throw ODataServiceError.unread(error, after: "update", "changed", response)
       }
     }
+  }
+}
+
+extension ODataEntityReference where Entity: ODataUpdatable {
+  /// A request that changes the given properties; with an ETag, only if the entity still has that version.
+  public func updating(_ changes: Entity.Update, ifMatch: String? = nil) throws -> ODataTypedRequest<Void> {
+    try changing(.update(path(), to: changes.odataEntity(), ifMatch: ifMatch))
   }
 }
 
@@ -103,24 +147,30 @@ extension ODataEntitySet where Entity: ODataKeyed, Entity.ODataDeletion == OData
 
 extension ODataEntityReference {
   /// A request that reads the entity.
-  public func reading() throws -> ODataTypedRequest<Entity> {
+  public func reading() throws -> ODataTypedRequest<Entity> { try reading(query) }
+
+  func reading<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) throws -> ODataTypedRequest<Row> {
     let path = try store.checkedText(query)
     return ODataTypedRequest(
       store: store, request: .read(path),
       result: { [store] response in
-        guard let entity = try await store.decoded(Entity.self, response) else {
-          throw ODataServiceError.notFound(path)
-        }
-        return entity
-      }, reading: { try await get() })
+        guard let row = try await store.decoded(Row.self, response) else { throw ODataServiceError.notFound(path) }
+        return row
+      }, reading: { try await row(query) })
+  }
+}
+
+extension ODataEntityReference {
+  /// A request whose result is that it succeeds.
+  func changing(_ request: ODataSingleRequest) -> ODataTypedRequest<Void> {
+    ODataTypedRequest(store: store, request: request) { _ in }
   }
 }
 
 extension ODataEntityReference where Entity.ODataDeletion == ODataAllowed {
   /// A request that deletes the entity; with an ETag, only if it still has that version.
   public func deleting(ifMatch: String? = nil) throws -> ODataTypedRequest<Void> {
-    let path = try store.text(ODataQuery<Entity>(path: query.path))
-    return ODataTypedRequest(store: store, request: .delete(path, ifMatch: ifMatch)) { _ in }
+    try changing(.delete(path(), ifMatch: ifMatch))
   }
 }
 

@@ -23,6 +23,13 @@ public protocol ODataDescribed: Sendable {
   associatedtype Fields: ODataFields
   /// Whether the service deletes entities of the type; ``ODataForbidden`` if the metadata say that it does not.
   associatedtype ODataDeletion = ODataAllowed
+  /// What `$select` names to read all properties of the type: their names, or `*`. Empty if they are not known.
+  static var odataSelection: [String] { get }
+}
+
+extension ODataDescribed {
+  /// The properties of the type are not known.
+  public static var odataSelection: [String] { [] }
 }
 
 /// Something that a service allows.

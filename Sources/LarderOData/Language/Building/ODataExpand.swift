@@ -73,7 +73,10 @@ public struct ODataExpansion<Entity: ODataDescribed>: Sendable {
 public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataEntityOptions, Sendable {
   fileprivate var item: ODataExpandItem
 
-  init(_ path: ODataPath) { item = ODataExpandItem(path) }
+  init(_ path: ODataPath) {
+    item = ODataExpandItem(path)
+    item.selection = Entity.odataSelection
+  }
 
   /// The nested options, written in parentheses.
   public var options: ODataQueryOptions {
@@ -94,7 +97,10 @@ public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataEntityOptions, S
 public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataCollectionOptions, ODataEntityOptions, Sendable {
   fileprivate var item: ODataExpandItem
 
-  init(_ path: ODataPath) { item = ODataExpandItem(path) }
+  init(_ path: ODataPath) {
+    item = ODataExpandItem(path)
+    item.selection = Entity.odataSelection
+  }
 
   /// The nested options, written in parentheses.
   public var options: ODataQueryOptions {

@@ -15,6 +15,8 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
   public var path: ODataPath
   /// The options as built, not yet converted to a version.
   public var options = ODataQueryOptions()
+  /// Whether `$select` names the properties of the type, and of expanded types, where nothing is selected.
+  package var selectsDeclared = false
 
   /// Creates a query of an entity set or singleton.
   public init(_ entitySet: String) { path = ODataPath.instance.appending(.name(entitySet)) }
@@ -30,6 +32,13 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
   /// The entity with a key of several properties, in the key's order.
   public func key(_ parts: KeyValuePairs<String, any ODataPrimitive>) -> ODataQuery {
     with(arguments: parts.map { ODataArgument(name: $0.key, value: $0.value.odataExpression) })
+  }
+
+  /// The query of another resource that selects the declared properties if this one does.
+  package func at<Other: ODataDescribed>(_ path: ODataPath, as type: Other.Type) -> ODataQuery<Other> {
+    var query = ODataQuery<Other>(path: path)
+    query.selectsDeclared = selectsDeclared
+    return query
   }
 
   func with(arguments: [ODataArgument]) -> ODataQuery {
@@ -48,7 +57,8 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
 
   /// The URL as a tree for a version.
   public func url(_ version: ODataVersion = .v401) -> ODataURL {
-    ODataURL(
+    let options = selectsDeclared ? options.selecting(Entity.odataSelection) : options
+    return ODataURL(
       .path(DialectSpelling.path(path, version.dialect)),
       options: DialectSpelling.options(options, version.dialect))
   }
@@ -65,4 +75,21 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
 extension ODataQuery where Entity == ODataUntyped {
   /// Creates a query of an entity set or singleton whose type is not described.
   public init(_ entitySet: String) { path = ODataPath.instance.appending(.name(entitySet)) }
+}
+
+extension ODataQueryOptions {
+  /// The options with `$select` of some properties if nothing is selected, and with those of the types of expanded
+  /// entities.
+  fileprivate func selecting(_ properties: [String]) -> ODataQueryOptions {
+    var options = self
+    if select.isEmpty {
+      options.select = properties.map { name in
+        ODataSelectItem(ODataPath.instance.appending(name == "*" ? .star : .name(name)))
+      }
+    }
+    options.expand = expand.map { item in
+      ODataExpandItem(item.path, options: item.options.selecting(item.selection))
+    }
+    return options
+  }
 }

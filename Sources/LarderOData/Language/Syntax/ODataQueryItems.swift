@@ -52,6 +52,8 @@ public struct ODataExpandItem: Sendable, Hashable {
   package var path: ODataPath
   /// Options in parentheses.
   package var options: ODataQueryOptions
+  /// What `$select` names to read all properties of the Swift type; empty if there is no such type.
+  var selection: [String] = []
 
   /// Joins both.
   package init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
