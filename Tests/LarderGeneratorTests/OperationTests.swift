@@ -245,6 +245,65 @@ struct OperationTests {
     #expect(try generateAll(try model(types + schema)).omissions.map(\.name) == ["Import", "Shop.Bound"])
   }
 
+  @Test(
+    "V2: a function import with a method that Larder does not send is reported, and never called by another method",
+    arguments: ["DELETE", "PUT", "MERGE", "PATCH", "delete"])
+  func otherMethods(method: String) throws {
+    let model = try functionImport(version: "2.0", #"m:HttpMethod="\#(method)""#)
+    let generated = try generateAll(model)
+    #expect(generated.omissions.map(\.name) == ["Run"])
+    #expect(!generated.files.contains { $0.text.contains("func run(") })
+  }
+
+  // Core vocabulary, `OptionalParameter`
+  @Test("a parameter that may be left out is left out of a call without a value")
+  func optionalParameters() async throws {
+    func parameter(_ name: String, _ type: String, _ content: String = "", isNullable: Bool = false) -> String {
+      "<Parameter Name=\"\(name)\" Type=\"\(type)\" Nullable=\"\(isNullable)\">\(content)</Parameter>"
+    }
+    let optional = "<Annotation Term=\"Org.OData.Core.V1.OptionalParameter\"/>"
+    let parameters =
+      parameter("it", "Shop.Part") + parameter("a", "Edm.Int32") + parameter("b", "Edm.Int32", isNullable: true)
+      + parameter("c", "Edm.Int32", optional) + parameter("in", "Collection(Edm.String)", optional)
+    let schema = """
+      <Function Name="Find" IsBound="true">\(parameters)\(parameter("z", "Edm.Int32"))<ReturnType Type="Edm.Int32"/></Function>
+      <Action Name="Do" IsBound="true">\(parameters)\(parameter("parts", "Collection(Shop.Part)", optional))</Action>
+      <Annotations Target="Shop.Find/z">\(optional)</Annotations>
+      """
+    #expect(
+      try heads(schema) == [
+        "extension ODataEntityReference where Entity == Part",
+        "func find(a: Int32, b: Int32? = nil, c: Int32? = nil, `in`: [String]? = nil, z: Int32? = nil) async throws -> Int32?",
+        "func `do`(a: Int32, b: Int32? = nil, c: Int32? = nil, `in`: [String]? = nil, parts: [Part.Create]? = nil) async throws",
+      ])
+    let files = try generateAll(try model(types + schema)).files
+    let text = try #require(files.first { $0.name.hasPrefix("Operations") }?.text)
+    #expect(text.contains("(\"b\", b)\n") && text.contains(#"if let c { odataList.append(("c", c)) }"#))
+    #expect(text.contains("if let `in` { odataList.append((\"in\", `in`)) }"))
+    #expect(text.contains(#"odataList.setIfGiven("parts", parts, of: "Shop.Part")"#))
+    let diagnostics = try await Compiler().check(Dictionary(uniqueKeysWithValues: files.map { ($0.name, $0.text) }))
+    #expect(diagnostics.isEmpty, "\(diagnostics)")
+  }
+
+  @Test("operations that a selection leaves out are not reported; those without a Swift form are")
+  func selectedOperations() throws {
+    let schema =
+      function("Near", "Shop.Part", ("place", "Shop.Place")) + function("Far", "Shop.Place")
+      + function("Own", "Shop.Base") + function("Odd", "Shop.Part", ("any", "Edm.Untyped"))
+      + function("Bare", "Edm.Int32")
+        + """
+        <ComplexType Name="Place"/><Function Name="Get"><ReturnType Type="Shop.Place"/></Function>
+        <EntityContainer Name="Service"><EntitySet Name="Parts" EntityType="Shop.Part"/>
+          <FunctionImport Name="Get" Function="Shop.Get"/></EntityContainer>
+        """
+    let all = try generateAll(try model(types + schema)).omissions.map(\.name)
+    #expect(all == ["Shop.Bare", "Shop.Far", "Shop.Odd"])
+    let selected = try generateAll(try model(types + schema)) { $0.only = [NamePattern("Parts")] }
+    #expect(selected.omissions.map(\.name) == ["Shop.Bare", "Shop.Odd"])
+    let excluded = try generateAll(try model(types + schema)) { $0.except = [NamePattern("Place")] }
+    #expect(excluded.omissions.map(\.name) == ["Shop.Bare", "Shop.Odd"])
+  }
+
   @Test("the generated methods can be called")
   func calls() {
     func calls(_ service: Service) async throws {

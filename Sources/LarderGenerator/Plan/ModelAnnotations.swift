@@ -30,6 +30,13 @@ struct ModelAnnotations {
   /// Whether a property never changes after the creation of its entity.
   func isImmutable(_ target: String) -> Bool { model.isTagged("Org.OData.Core.V1.Immutable", target: target) }
 
+  /// Whether a call of an operation may be without a parameter (Core vocabulary, `OptionalParameter`).
+  func isOmittable(_ parameter: EdmParameter, of operation: String) -> Bool {
+    let term = "Org.OData.Core.V1.OptionalParameter"
+    return parameter.annotation(term) != nil
+      || model.annotation(term, target: "\(operation)/\(parameter.name)") != nil
+  }
+
   /// What the entity sets of a type do not allow. A type of several sets is restricted only where all of them are.
   func restrictions(ofSets targets: [(set: EdmEntitySet, target: String)]) -> SetRestrictions {
     guard let first = targets.first else { return SetRestrictions() }

@@ -40,6 +40,8 @@ struct OperationPlan {
     var serviceName: String
     var type: String
     var isOptional: Bool
+    /// Whether a call without a value leaves the parameter out, instead of sending null.
+    var isOmittable = false
     /// The qualified name of its type in the service if it is an entity.
     var entityType: String?
   }

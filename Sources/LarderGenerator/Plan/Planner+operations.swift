@@ -7,7 +7,8 @@ private struct Operation {
   let namespace: String
   /// The name in URLs.
   let path: String
-  let form: OperationPlan.Form
+  /// Nil for a method of HTTP by which Larder does not call function imports.
+  let form: OperationPlan.Form?
   /// The parameters that a call gives: without that for what the operation is bound to.
   let parameters: [EdmParameter]
   let returnType: EdmReturnType?
@@ -40,9 +41,12 @@ private struct Operation {
   init(_ item: EdmFunctionImport, in container: String? = nil, version: ODataVersion) {
     let hasSideEffects = item.isSideEffecting ?? (version == .v3 && item.isComposable != true)
     (name, namespace, path) = (item.name, "", container.map { "\($0).\(item.name)" } ?? item.name)
-    let isAction = version == .v3 && item.httpMethod == nil && hasSideEffects
-    let isPost = item.httpMethod.map { $0.uppercased() == "POST" } ?? hasSideEffects
-    form = isAction ? .action : .queryFunction(isPost: isPost)
+    switch item.httpMethod?.uppercased() {
+    case "GET": form = .queryFunction(isPost: false)
+    case "POST": form = .queryFunction(isPost: true)
+    case nil: form = version == .v3 && hasSideEffects ? .action : .queryFunction(isPost: hasSideEffects)
+    default: form = nil
+    }
     // SAP Gateway declares only the parameters of V2 that can be null.
     parameters = item.parameters.dropFirst(item.isBindable == true ? 1 : 0).map { parameter in
       var parameter = parameter
@@ -93,10 +97,6 @@ extension Planner {
       plans += operations(Planner.inherited(levels.map(\.entity)), of: .entity(name), beside: navigation)
       plans += operations(Planner.inherited(levels.map(\.entities)), of: .entities(name), beside: [])
     }
-    let planned = Set(plans.map(\.serviceName))
-    for operation in bound.values.flatMap({ $0.entity + $0.entities }) where !planned.contains(operation.path) {
-      omit(.operation, omissionName(operation))
-    }
     return plans
   }
 
@@ -123,7 +123,10 @@ extension Planner {
   private mutating func bind(_ operation: Operation, to parameter: EdmParameter?, _ bound: inout Bound) {
     guard let type = parameter?.type, case .named(let name) = type.item,
       let structure = model.structure(model.resolve(name)), structure.isEntityType
-    else { return omit(.operation, omissionName(operation)) }
+    else {
+      if let type = parameter?.type, case .excluded = types.form(type) { return }
+      return omit(.operation, omissionName(operation))
+    }
     if type.isCollection {
       bound[structure.name, default: ([], [])].entities.append(operation)
     } else {
@@ -157,12 +160,12 @@ extension Planner {
     for operation in operations {
       var table = NameTable(taken: names.all)
       let labels = operation.parameters.map { table.take(NameTable.parameter($0.name)) }
-      let signature = zip(labels, operation.parameters).map { "\($0): \(signatureType($1))" }
+      let signature = zip(labels, operation.parameters).map { "\($0): \(signatureType($1, of: operation))" }
       let name = methods.take(operation.name, namespace: operation.namespace, signature: signature)
-      if let plan = plan(operation, name, labels, of: binding) {
-        plans.append(plan)
-      } else {
-        omit(.operation, omissionName(operation))
+      switch plan(operation, name, labels, of: binding) {
+      case .planned(let plan): plans.append(plan)
+      case .excluded: break
+      case .omitted: omit(.operation, omissionName(operation))
       }
     }
     return plans
@@ -184,45 +187,57 @@ extension Planner {
       ? operation.path : operation.path + "(\(parameters.map { "\($0.type)" }.joined(separator: ",")))"
   }
 
-  /// Plans one operation; nil if it is omitted.
+  private enum Planned {
+    case planned(OperationPlan)
+    /// It has no Swift form.
+    case omitted
+    /// It has a type that is left out.
+    case excluded
+  }
+
   private func plan(
     _ operation: Operation, _ name: String, _ labels: [String], of binding: OperationPlan.Binding
-  ) -> OperationPlan? {
+  ) -> Planned {
+    let all = operation.parameters.map(\.type) + [operation.returnType?.type].compactMap(\.self)
+    if all.contains(where: { if case .excluded = types.form($0) { true } else { false } }) { return .excluded }
+    guard let form = operation.form else { return .omitted }
     var plan = OperationPlan(
-      name: name, serviceName: operation.path, binding: binding, form: operation.form,
+      name: name, serviceName: operation.path, binding: binding, form: form,
       documentation: annotations.documentation(of: operation.element, target: operation.path),
       deprecation: annotations.deprecation(of: operation.element), parameters: [],
       result: nil, isResultOptional: false)
     for (label, parameter) in zip(labels, operation.parameters) {
       guard case .value(var type, let kind) = types.form(parameter.type),
-        accepts(operation.form, kind, of: type, isCollection: parameter.type.isCollection)
-      else { return nil }
+        accepts(form, kind, of: type, isCollection: parameter.type.isCollection)
+      else { return .omitted }
       if kind == .entity { type += ".Create" }
+      let isOmittable = annotations.isOmittable(parameter, of: operation.path)
       plan.parameters.append(
         OperationPlan.Parameter(
           name: label, serviceName: parameter.name, type: parameter.type.isCollection ? "[\(type)]" : type,
-          isOptional: parameter.isNullable && !parameter.type.isCollection,
+          isOptional: isOmittable || parameter.isNullable && !parameter.type.isCollection, isOmittable: isOmittable,
           entityType: kind == .entity ? parameter.type.name.map(model.resolve) : nil))
     }
-    // A function returns something (CSDL 4.01 §12.2).
-    if case .function = operation.form, operation.returnType == nil { return nil }
-    if let returnType = operation.returnType {
-      guard case .value(let type, let kind) = types.form(returnType.type) else { return nil }
-      if kind == .stream {
-        if returnType.type.isCollection { return nil }
-        if case .queryFunction = operation.form { return nil }
-        (plan.result, plan.isStream, plan.isResultOptional) = ("[UInt8]", true, returnType.isNullable)
-        return plan
-      }
-      plan.result = returnType.type.isCollection ? "[\(type)]" : type
-      plan.isResultOptional = !returnType.type.isCollection && returnType.isNullable
+    guard let returnType = operation.returnType else {
+      // A function returns something (CSDL 4.01 §12.2).
+      if case .function = form { return .omitted }
+      return .planned(plan)
     }
-    return plan
+    guard case .value(let type, let kind) = types.form(returnType.type) else { return .omitted }
+    if kind == .stream {
+      if returnType.type.isCollection { return .omitted }
+      if case .queryFunction = form { return .omitted }
+      (plan.result, plan.isStream, plan.isResultOptional) = ("[UInt8]", true, returnType.isNullable)
+      return .planned(plan)
+    }
+    plan.result = returnType.type.isCollection ? "[\(type)]" : type
+    plan.isResultOptional = !returnType.type.isCollection && returnType.isNullable
+    return .planned(plan)
   }
 
   /// What distinguishes the types of parameters in Swift, whether they are generated or not: two primitive types can
   /// have one Swift type, and a type definition is an alias.
-  private func signatureType(_ parameter: EdmParameter) -> String {
+  private func signatureType(_ parameter: EdmParameter, of operation: Operation) -> String {
     var text: String
     switch parameter.type.item {
     case .primitive(let primitive): text = Planner.signatureType(primitive)
@@ -232,7 +247,10 @@ extension Planner {
         ?? model.resolve(name)
     case .abstract, .collection: text = "\(parameter.type.item)"
     }
-    if parameter.type.isCollection { text = "[\(text)]" } else if parameter.isNullable { text += "?" }
+    let isOmittable = annotations.isOmittable(parameter, of: operation.path)
+    let isOptional = isOmittable || parameter.isNullable && !parameter.type.isCollection
+    if parameter.type.isCollection { text = "[\(text)]" }
+    if isOptional { text += "?" }
     return text
   }
 

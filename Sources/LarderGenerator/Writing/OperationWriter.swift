@@ -53,7 +53,12 @@ enum OperationWriter {
           text.line("odataList.\(parameter.isOptional ? "setIfGiven" : "set")(\(argument))")
         }
       } else {
-        text.list("let odataList: ODataCall.Arguments = [", arguments.map { "(\($0))" }, "]")
+        let given = zip(plan.parameters, arguments).filter { !$0.0.isOmittable }.map { "(\($0.1))" }
+        let isComplete = given.count == arguments.count
+        text.list("\(isComplete ? "let" : "var") odataList: ODataCall.Arguments = [", given, "]")
+        for (parameter, argument) in zip(plan.parameters, arguments) where parameter.isOmittable {
+          text.line("if let \(SwiftIdentifier.declared(parameter.name)) { odataList.append((\(argument))) }")
+        }
       }
       guard let result = plan.result else { return text.line("try await \(call).\(method)(odataList)") }
       let value = "try await \(call).\(method)(\(plan.isStream ? "" : "\(result).self, ")odataList)"

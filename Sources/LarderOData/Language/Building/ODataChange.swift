@@ -78,6 +78,11 @@ public struct ODataPropertyList: Sendable {
       ODataNavigationLink(name: name, content: .collection(ODataEntityCollection(entities: entities))))
   }
 
+  /// Adds entities of a type as a parameter, unless they are nil.
+  public mutating func setIfGiven(_ name: String, _ entities: [some ODataChange]?, of type: String) {
+    if let entities { set(name, entities, of: type) }
+  }
+
   /// Adds an entity of a type as a parameter, unless it is nil.
   public mutating func setIfGiven(_ name: String, _ entity: (some ODataChange)?, of type: String) {
     if let entity { set(name, entity, of: type) }
