@@ -361,7 +361,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Note`.
     var note: String?
     /// The property `Items`.
-    var items: ODataRelatedEntities<Item>?
+    var items: ODataRelatedEntities<Item, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -369,7 +369,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       due: ODataDateTimeOffset? = nil,
       delivered: Bool? = nil,
       note: String? = nil,
-      items: ODataRelatedEntities<Item>? = nil
+      items: ODataRelatedEntities<Item, ODataAllowed>? = nil
     ) {
       self.customer = customer
       self.due = due

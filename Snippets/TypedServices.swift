@@ -36,6 +36,11 @@ func read(_ store: any ODataStore) async throws {
   // snippet.show
 }
 
+func readAll(_ store: any ODataStore) async throws -> [Order] {
+  let shop = Shop(store, selectsDeclared: true)
+  return try await shop.orders.all()
+}
+
 /// The code of README.md.
 func showAndChange(_ store: any ODataStore) async throws {
   let shop = Shop(store)  // generated from $metadata by `larder generate`, or in each build by a plugin
@@ -94,6 +99,12 @@ func change(_ shop: Shop) async throws {
 struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Orders.Item"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "Position",
+    "Product",
+    "Quantity",
+  ]
   /// The property `Position`.
   let position: Int32
   /// The property `Product`.
@@ -238,6 +249,13 @@ extension ODataEntityReference where Entity == Order {
 struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Orders.Order"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Customer",
+    "Due",
+    "Note",
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Customer`.
@@ -347,9 +365,9 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Note`.
     var note: String?
     /// The property `Items`.
-    var items: ODataRelatedEntities<Item>?
+    var items: ODataRelatedEntities<Item, ODataAllowed>?
     /// The property `Predecessor`.
-    var predecessor: ODataRelated<Order>?
+    var predecessor: ODataRelated<Order, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -357,8 +375,8 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       customer: String,
       due: ODataDateTimeOffset? = nil,
       note: String? = nil,
-      items: ODataRelatedEntities<Item>? = nil,
-      predecessor: ODataRelated<Order>? = nil
+      items: ODataRelatedEntities<Item, ODataAllowed>? = nil,
+      predecessor: ODataRelated<Order, ODataAllowed>? = nil
     ) {
       self.id = id
       self.customer = customer
@@ -422,10 +440,18 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
 struct Shop: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
+  /// Whether reads name the declared properties in `$select`.
+  let selectsDeclared: Bool
 
-  /// Creates the service in an online or offline store.
-  init(_ store: any ODataStore) { self.store = store }
+  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
+  /// properties in `$select`, for a service that otherwise returns only some of them.
+  init(_ store: any ODataStore, selectsDeclared: Bool = false) {
+    self.store = store
+    self.selectsDeclared = selectsDeclared
+  }
 
   /// The entity set `Orders`.
-  var orders: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>("Orders")) }
+  var orders: ODataEntitySet<Order> {
+    .init(self.store, ODataQuery<Order>("Orders"), selectsDeclared: self.selectsDeclared)
+  }
 }

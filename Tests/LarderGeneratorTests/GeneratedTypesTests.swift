@@ -246,6 +246,32 @@ struct GeneratedTypesTests {
     #expect(create == Order.Create(customer: "ACME", items: []))
   }
 
+  @Test("a member of a complex value can be assigned: the entity that contains the value sends the whole value")
+  func complexMembers() throws {
+    var order = try decode(Order.self, json)
+    order.shipTo?.city = "Rom"
+    let sent = { (city: String, former: ODataValue) in
+      ODataProperty(
+        "ShipTo", .complex(ODataComplexValue(properties: [.init("City", .string(city)), .init("Former", former)])))
+    }
+    let ulm = ODataValue.complex(
+      ODataComplexValue(properties: [.init("City", .string("Ulm")), .init("Former", .null)]))
+    #expect(order.odataChanges == [sent("Rom", ulm)])
+    order.shipTo?.former = nil
+    #expect(order.odataChanges == [sent("Rom", .null)] && order.shipTo?.former == nil)
+    var key = KeyValue()
+    key.update = KeyValue()
+    #expect(key.update == KeyValue() && key.update?.update == nil)
+  }
+
+  @Test("several flags are written as a literal")
+  func flags() {
+    let update = Order.Update(options: [.gift, .fast])
+    #expect(update.odataProperties == [.init("Options", .enumeration("Gift,Fast"))])
+    let none: Options = []
+    #expect(none.rawValue.isEmpty && Options(.gift, .fast) == [.gift, .fast])
+  }
+
   @Test("an update tells null from unchanged, and has no computed, immutable or key property")
   func update() {
     var update = Order.Update(note: .some(nil), status: Status(rawValue: "Delayed"))

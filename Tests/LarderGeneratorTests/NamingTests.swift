@@ -92,6 +92,8 @@ struct NamingTests {
     for file in [
       "Sources/LarderService/Typed/ODataEntitySet.swift", "Sources/LarderService/Typed/ODataEntityReference.swift",
       "Sources/LarderService/Typed/ODataTypedMedia.swift",
+      "Sources/LarderService/Typed/ODataEntityReference+links.swift",
+      "Sources/LarderService/Typed/ODataEntitySet+narrower.swift",
     ] {
       let text = try String(contentsOf: PackageRoot.folder.appending(path: file), encoding: .utf8)
       let names = text.matches(of: /public (?:private\(set\) )?(?:func|var|let) (\w+)/).map { String($0.1) }

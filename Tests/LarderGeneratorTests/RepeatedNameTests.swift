@@ -41,7 +41,7 @@ struct RepeatedNameTests {
     let files = try generate(
       try model(
         "<ComplexType Name=\"A\"><Property Name=\"X\" Type=\"Edm.Int32\"/></ComplexType><ComplexType Name=\"A\"/>"))
-    #expect(files["A"]?.contains("let x: Int32?") == true)
+    #expect(files["A"]?.contains("var x: Int32?") == true)
   }
 
   @Test("a property or navigation property that is declared twice, in the type or in a base type")

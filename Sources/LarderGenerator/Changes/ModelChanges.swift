@@ -152,12 +152,12 @@ private struct Declarations {
     add(
       "\(type.name) conformances", conformances.joined(separator: ", "), in: type.name,
       .conformances(Set(conformances + StructurePlan.inherited(by: conformances))))
-    let stored = type.members.filter { $0.kind != .stream }
+    let stored = type.members.filter { $0.kind != .stream && !$0.isComputed }
     addInitializer(
       of: type.name, stored.map { ($0.name, !$0.isOptional && !$0.isCollection) }, isOpen: type.isOpen)
     for member in type.members {
       let name = "\(type.name).\(member.name)"
-      addProperty(name, member.declaredType, of: type, isAssignable: type.trackedNumber(of: member) != nil)
+      addProperty(name, member.declaredType, of: type, isAssignable: type.isVariable(member))
       let places = [
         ("filters", member.isFilterable), ("orders", member.isSortable), ("expansions", member.isExpandable),
       ]
@@ -165,7 +165,7 @@ private struct Declarations {
     }
     if type.isOpen {
       addProperty(
-        "\(type.name).odataDynamic", "ODataDynamicProperties", of: type, isAssignable: type.isTracked)
+        "\(type.name).odataDynamic", "ODataDynamicProperties", of: type, isAssignable: type.isDynamicVariable)
     }
     if !type.isDeletable { addRestriction("\(type.name) in deletions", in: type.name) }
     if type.isMedia, !type.isMediaCreatable { addRestriction("\(type.name) in creations from bytes", in: type.name) }

@@ -14,23 +14,24 @@ enum SwiftKeywords {
   /// queries, which members of the same name would hide.
   static let properties: Set = [
     "_", "self", "init", "hashValue", "as", "isOf", "path", "item", "odataTypeName", "odataType", "odataKey",
-    "odataDerived",
+    "odataDerived", "odataSelection",
     "odataValue", "odataProperties", "odataParts", "odataState", "odataChanges", "odataLinks",
     "odataDynamic", "odataSent", "odataList",
   ]
 
   /// Members of a generated service.
-  static let services: Set = ["self", "init", "store", "_"]
+  static let services: Set = ["self", "init", "store", "selectsDeclared", "_"]
 
   /// Names that a parameter would hide in the body of a method.
   static let parameters: Set = services.union(["odataCall", "odataList"])
 
   /// Methods and properties that entity sets, entities and services of typed stores have.
   static let methods: Set = [
-    "_", "self", "init", "store", "query", "options", "all", "first", "count", "pages", "live", "get", "create",
-    "update",
-    "delete", "link", "unlink", "expand", "filter", "orderBy", "search", "skip", "top", "odataCall",
-    "reading", "creating", "updating", "deleting", "media", "updateMedia", "createMedia", "mediaPath",
+    "_", "self", "init", "store", "selectsDeclared", "query", "options", "all", "first", "count", "pages", "live",
+    "get",
+    "create", "update", "delete", "link", "unlink", "expand", "filter", "orderBy", "search", "skip", "top", "odataCall",
+    "reading", "creating", "updating", "deleting", "linking", "unlinking", "media", "updateMedia", "createMedia",
+    "mediaPath",
   ]
 
   /// Members of an enumeration that have another meaning; `.none` and `.some` would be those of an optional.
@@ -48,6 +49,9 @@ enum SwiftKeywords {
     "Float", "Hashable", "Hasher", "Identifiable", "Int", "Int8", "Int16", "Int32", "Int64", "Never", "Optional",
     "Protocol", "RawRepresentable", "Result", "Self", "Sendable", "Set", "String", "Swift", "Task", "Type", "UInt",
     "UInt8", "UInt16", "UInt32", "UInt64", "UUID", "Void",
+    // Of the language and of Foundation, beside which an application uses the generated types.
+    "Calendar", "Clock", "ClosedRange", "Date", "DateComponents", "DateInterval", "Decimal", "Duration", "KeyPath",
+    "Locale", "MainActor", "Range", "Sequence", "StaticString", "Substring", "TimeInterval", "TimeZone", "URL",
     // Inside of generated types.
     "AllCases", "CodingKeys", "Create", "Element", "Entity", "Fields", "ID", "Key", "RawValue", "Update", "Value",
     "CollectionField", "ComplexCollection", "ComplexField", "Field", "Navigation", "NavigationCollection",

@@ -3,15 +3,26 @@ internal import LarderOData
 /// Finds the entity types whose entities are created through those that they belong to, whatever their own entity sets
 /// allow: by a deep insert, or by a request to a navigation property.
 struct ChildCreation {
-  let model: EdmModel
+  private let model: EdmModel
   /// By the qualified name of a type, its entity sets and the targets of their annotations.
-  let sets: [String: [(set: EdmEntitySet, target: String)]]
+  private let sets: [String: [(set: EdmEntitySet, target: String)]]
+
+  init(model: EdmModel) {
+    self.model = model
+    var sets: [String: [(set: EdmEntitySet, target: String)]] = [:]
+    for container in model.schemas.flatMap(\.containers) {
+      for set in container.entitySets {
+        sets[model.resolve(set.entityType), default: []].append((set, "\(container.qualifiedName)/\(set.name)"))
+      }
+    }
+    self.sets = sets
+  }
 
   /// The qualified names of the types.
   func types() -> Set<String> { model.version < .v4 ? typesByAttributes() : typesByRestrictions() }
 
-  /// V4: a navigation property is one that entities are created through if the restrictions of a set say so, or leave
-  /// it to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`). Contained entities
+  /// V4: a navigation property is one that entities are created through if the restrictions of a set, or its own, say so
+  /// or leave it to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`). Contained entities
   /// are created in no other way.
   private func typesByRestrictions() -> Set<String> {
     var types: Set<String> = []
@@ -21,11 +32,14 @@ struct ChildCreation {
       }
     }
     for owner in entityTypes {
-      for property in owner.navigationProperties where property.containsTarget {
-        let isForbidden = (sets[owner.name] ?? []).contains {
-          restrictions(of: $0.target, owner.name)[property.name] == false
+      for level in owner.chain {
+        for property in level.ownNavigationProperties {
+          let own = isInsertable("\(level.name)/\(property.name)")
+          guard own ?? property.containsTarget else { continue }
+          let isForbidden =
+            (sets[owner.name] ?? []).contains { restrictions(of: $0.target, owner.name)[property.name] == false }
+          if !isForbidden, let type = property.type.name { types.insert(model.resolve(type)) }
         }
-        if !isForbidden, let type = property.type.name { types.insert(model.resolve(type)) }
       }
     }
     return types
@@ -48,11 +62,16 @@ struct ChildCreation {
       return (path, insert["Insertable"]?.bool != false)
     }
     let own = (model.structure(owner)?.navigationProperties ?? []).compactMap { property -> (String, Bool)? in
-      let insert = model.annotation(
-        "Org.OData.Capabilities.V1.InsertRestrictions", target: "\(target)/\(property.name)")
-      return insert.map { (property.name, $0.value?["Insertable"]?.bool != false) }
+      isInsertable("\(target)/\(property.name)").map { (property.name, $0) }
     }
     return Dictionary(rows + own, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// What `InsertRestrictions` of an element say; nil if it has none.
+  private func isInsertable(_ target: String) -> Bool? {
+    model.annotation("Org.OData.Capabilities.V1.InsertRestrictions", target: target).map {
+      $0.value?["Insertable"]?.bool != false
+    }
   }
 
   private func type(at path: String, from owner: String) -> String? {
@@ -67,10 +86,10 @@ struct ChildCreation {
   /// V2: SAP's attributes do not say which entities a deep insert can create. Those that belong to one entity that is
   /// created are, unless the navigation property forbids it. One that several entities share is only referred to.
   private func typesByAttributes() -> Set<String> {
-    let annotations = ModelAnnotations(model: model)
     var pending = entityTypes.filter { type in
       let nearest = type.chain.last { sets[$0.name] != nil }
-      return annotations.restrictions(ofSets: nearest.flatMap { sets[$0.name] } ?? []).isInsertable
+      let ownSets = nearest.flatMap { sets[$0.name] } ?? []
+      return ownSets.isEmpty || ownSets.contains { $0.set.sap("creatable") != "false" }
     }
     var types: Set<String> = []
     var reached = Set(pending.map(\.name))

@@ -65,6 +65,8 @@ struct StructurePlan {
   var derived: [DerivedPlan] = []
   /// All members, inherited ones first.
   var members: [MemberPlan] = []
+  /// What `$select` names to read all properties.
+  var selection: [String] = []
   /// The members of the key; empty if there is none.
   var key: [MemberPlan] = []
   /// The properties of a new entity; nil if the service creates none.
@@ -88,6 +90,13 @@ struct StructurePlan {
   func trackedNumber(of member: MemberPlan) -> Int? {
     isTracked ? update?.firstIndex { $0.member.name == member.name } : nil
   }
+  /// Whether a member can be assigned: those of complex values too, as the entity that contains the value notes the
+  /// assignment. In a hierarchy a base value and its derived value would differ then.
+  func isVariable(_ member: MemberPlan) -> Bool {
+    trackedNumber(of: member) != nil || !isEntity && !isInHierarchy && !member.isComputed
+  }
+  /// Whether undeclared properties can be assigned.
+  var isDynamicVariable: Bool { isTracked || !isEntity && !isInHierarchy }
   /// Whether the type is one of several that derive from each other.
   var isInHierarchy: Bool { base != nil || !derived.isEmpty }
 }
@@ -145,6 +154,8 @@ struct MemberPlan {
   var isWriteOnly = false
   /// Whether the value is optional only because an entity that has not been uploaded need not have it.
   var isAbsentBeforeUpload = false
+  /// Whether the service alone sets the property of a complex value: a value that is made here has none.
+  var isComputed = false
   /// Whether the value is stored outside of the structure that contains it.
   var isIndirect = false
   var isFilterable = true
@@ -167,11 +178,14 @@ struct ChangeMember {
   var isRequired: Bool
   /// Whether the property may be set to null.
   var isNullable: Bool
+  /// Whether related entities must exist.
+  var isExisting = false
 
   /// The type of a value that is given.
   var valueType: String {
     guard member.kind == .entity else { return member.valueType }
-    return "\(member.isCollection ? "ODataRelatedEntities" : "ODataRelated")<\(member.type)>"
+    let family = member.isCollection ? "ODataRelatedEntities" : "ODataRelated"
+    return "\(family)<\(member.type), \(isExisting ? "ODataForbidden" : "ODataAllowed")>"
   }
 }
 

@@ -102,8 +102,9 @@ extension Planner {
 
   /// Plans the imports of a container, beside its sets with the given Swift names.
   mutating func imports(of container: EdmEntityContainer, beside sets: [String]) -> [OperationPlan] {
+    let parts = parts(of: container)
     var operations: [Operation] = []
-    for item in container.functionImports {
+    for item in imports(of: parts, \.functionImports, named: \.name) {
       guard let name = item.function else {
         if item.isBindable != true { operations.append(Operation(item, version: model.version)) }
         continue
@@ -112,12 +113,24 @@ extension Planner {
       if functions.isEmpty { omit(.unknownOperation, "\(container.qualifiedName)/\(item.name)") }
       operations += functions.map { Operation($0, importedAs: item.name) }
     }
-    for item in container.actionImports {
+    for item in imports(of: parts, \.actionImports, named: \.name) {
       let actions = model.actions(item.action).filter { !$0.isBound }
       if actions.isEmpty { omit(.unknownOperation, "\(container.qualifiedName)/\(item.name)") }
       operations += actions.map { Operation($0, importedAs: item.name) }
     }
     return self.operations(operations, of: .service, beside: sets)
+  }
+
+  /// The imports of containers; those of a base container only if no container before it has imports of that name.
+  private func imports<Import>(
+    of parts: [EdmEntityContainer], _ imports: (EdmEntityContainer) -> [Import], named name: (Import) -> String
+  ) -> [Import] {
+    var names: Set<String> = []
+    return parts.flatMap { part in
+      let own = imports(part).filter { !names.contains(name($0)) }
+      names.formUnion(own.map(name))
+      return own
+    }
   }
 
   private mutating func bind(_ operation: Operation, to parameter: EdmParameter?, _ bound: inout Bound) {

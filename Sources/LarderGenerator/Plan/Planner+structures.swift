@@ -16,9 +16,10 @@ extension Planner {
     plan.derived = derived(of: type.qualifiedName)
     let members = members(of: structure)
     plan.members = members.map(\.plan)
+    plan.selection = selection(of: plan)
     guard structure.isEntityType else { return plan }
     plan.key = key(of: structure, members: plan.members)
-    let restrictions = restrictions(of: structure)
+    let restrictions = capabilities.restrictions(of: structure)
     plan.isDeletable = restrictions.isDeletable
     plan.isMedia = structure.hasStream
     plan.isMediaCreatable = structure.hasStream && restrictions.isInsertable && !type.isAbstract
@@ -38,6 +39,13 @@ extension Planner {
     return plan
   }
 
+  /// What `$select` names to read all properties. Values of derived types, and of open types, have more than are declared.
+  private func selection(of plan: StructurePlan) -> [String] {
+    let members = plan.members.filter { ($0.kind == .primitive || $0.kind == .complex) && !$0.isWriteOnly }
+    guard plan.isEntity, !members.isEmpty else { return [] }
+    return plan.isOpen || !plan.derived.isEmpty ? ["*"] : members.map(\.serviceName)
+  }
+
   /// Reports a base type whose members the type does not have, or that is of another kind.
   private mutating func checkBase(_ type: some EdmStructuredType, _ structure: EdmStructure) {
     guard let base = type.baseType else { return }
@@ -49,7 +57,7 @@ extension Planner {
   private typealias Member = (plan: MemberPlan, owner: String, property: EdmProperty?)
 
   private mutating func members(of structure: EdmStructure) -> [Member] {
-    let restrictions = restrictions(of: structure)
+    let restrictions = capabilities.restrictions(of: structure)
     let keyNames = Set(keyReferences(of: structure).map(\.name))
     var members: [Member] = []
     for level in levels(of: structure) {
@@ -57,6 +65,10 @@ extension Planner {
         guard
           var plan = member(property, name: name, of: level.type, keyNames: keyNames, restrictions: restrictions)
         else { continue }
+        if !structure.isEntityType, annotations.isComputed("\(level.type)/\(property.name)") {
+          plan.isComputed = true
+          if !plan.isCollection { plan.isOptional = true }
+        }
         if !plan.isOptional, !plan.isCollection, !keyNames.contains(property.name),
           isAbsentBeforeUpload(property, of: level.type)
         {
@@ -140,7 +152,7 @@ extension Planner {
   private func isAbsentBeforeUpload(_ property: EdmProperty, of type: String) -> Bool {
     guard property.defaultValue == nil else { return false }
     return (descendants[type] ?? []).compactMap { model.structure($0) }.contains { structure in
-      let restrictions = restrictions(of: structure)
+      let restrictions = capabilities.restrictions(of: structure)
       return structure.isEntityType && restrictions.isInsertable
         && (structure.hasStream || isSetByService(property, "\(type)/\(property.name)", restrictions))
     }
@@ -243,8 +255,9 @@ extension Planner {
         !restrictions.notInsertable.contains(property.name)
       else { return nil }
       let isRequired =
-        !property.isNullable && !plan.isCollection && property.defaultValue == nil
-        && !notRequired.contains(property.name) && !isSetByService(property, target, restrictions)
+        restrictions.required.contains(property.name)
+        || !property.isNullable && !plan.isCollection && property.defaultValue == nil
+          && !notRequired.contains(property.name) && !isSetByService(property, target, restrictions)
       return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
     }
   }
@@ -269,15 +282,21 @@ extension Planner {
     let creatable = Set(structures.filter { $0.create != nil }.map(\.name))
     for place in structures.indices where structures[place].create != nil {
       guard let structure = model.structure(structures[place].serviceName) else { continue }
-      let notInsertable = restrictions(of: structure).notInsertable
-      let related = structures[place].members.filter { member in
-        guard member.kind == .entity, let property = structure.navigationProperty(member.serviceName) else {
-          return false
-        }
-        return (creatable.contains(member.type) || !property.containsTarget)
-          && !notInsertable.contains(member.serviceName) && property.sap("creatable") != "false"
+      let restrictions = capabilities.restrictions(of: structure)
+      let allowsNew = capabilities.allowsDeepInsert && restrictions.allowsDeepInsert
+      for member in structures[place].members where member.kind == .entity {
+        guard
+          let level = structure.chain.last(where: {
+            $0.ownNavigationProperties.contains { $0.name == member.serviceName }
+          }),
+          let property = level.navigationProperty(member.serviceName),
+          !restrictions.notInsertable.contains(member.serviceName), property.sap("creatable") != "false"
+        else { continue }
+        let isNew = allowsNew && capabilities.restrictions(of: property.name, in: level.name).isInsertable
+        guard !property.containsTarget || isNew && creatable.contains(member.type) else { continue }
+        structures[place].create?.append(
+          ChangeMember(member: member, isRequired: false, isNullable: false, isExisting: !isNew))
       }
-      structures[place].create? += related.map { ChangeMember(member: $0, isRequired: false, isNullable: false) }
     }
   }
 

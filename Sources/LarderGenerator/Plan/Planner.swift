@@ -8,10 +8,7 @@ struct Planner {
   let selection: ModelSelection
   let names: TypeNames
   let types: SwiftTypes
-  /// By the qualified name of a type, its entity sets and the targets of their annotations.
-  private let sets: [String: [(set: EdmEntitySet, target: String)]]
-  /// The qualified names of the types whose entities are created through those that they belong to.
-  private let createdChildren: Set<String>
+  let capabilities: RestrictionTable
   /// By the qualified name of a type, the generated types that derive from it directly, in the order of their names.
   let children: [String: [String]]
   /// By the qualified name of a type, the names of the type and of all types that derive from it, generated or not, in
@@ -30,14 +27,7 @@ struct Planner {
     selection = try ModelSelection(model, options: options)
     names = TypeNames(Planner.declarations(of: model), prefix: options.prefix)
     types = SwiftTypes(model: model, names: names, generated: selection.types)
-    var sets: [String: [(set: EdmEntitySet, target: String)]] = [:]
-    for container in model.schemas.flatMap(\.containers) {
-      for set in container.entitySets {
-        sets[model.resolve(set.entityType), default: []].append((set, "\(container.qualifiedName)/\(set.name)"))
-      }
-    }
-    self.sets = sets
-    createdChildren = ChildCreation(model: model, sets: sets).types()
+    capabilities = RestrictionTable(model)
     children = Planner.children(model, selection.types)
     descendants = Planner.descendants(model)
   }
@@ -99,14 +89,6 @@ struct Planner {
 
   mutating func omit(_ reason: Omission.Reason, _ name: String) {
     omissions.insert(Omission(reason: reason, name: name))
-  }
-
-  /// The restrictions of the entity sets of a type or of the nearest base type with entity sets.
-  func restrictions(of structure: EdmStructure) -> SetRestrictions {
-    let nearest = structure.chain.last { sets[$0.name] != nil }
-    var restrictions = annotations.restrictions(ofSets: nearest.flatMap { sets[$0.name] } ?? [])
-    if structure.chain.contains(where: { createdChildren.contains($0.name) }) { restrictions.isInsertable = true }
-    return restrictions
   }
 
   private static func children(_ model: EdmModel, _ generated: Set<String>) -> [String: [String]] {
@@ -194,36 +176,49 @@ extension Planner {
   }
 
   private mutating func service(_ container: EdmEntityContainer) -> ServicePlan? {
-    let isDefault = model.defaultContainer?.qualifiedName == container.qualifiedName
-    let declared =
-      container.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
-      + container.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
-    let roots = first(declared, of: container.qualifiedName, named: \.0)
+    // Only V2 and V3 have names of containers in URLs.
+    let isUnqualified = model.version >= .v4 || model.defaultContainer?.qualifiedName == container.qualifiedName
+    var roots: [(name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable, target: String)] = []
+    for part in parts(of: container) {
+      let declared =
+        part.entitySets.map { ($0.name, $0.entityType, false, $0 as any EdmAnnotatable) }
+        + part.singletons.map { ($0.name, $0.type, true, $0 as any EdmAnnotatable) }
+      let known = Set(roots.map(\.name))
+      roots += first(declared, of: part.qualifiedName, named: \.0).filter { !known.contains($0.0) }
+        .map { ($0.0, $0.1, $0.2, $0.3, "\(part.qualifiedName)/\($0.0)") }
+    }
     // All sets and operations have names, so that a selection does not change those of others.
     var table = NameTable(taken: names.all)
-    let members = table.members(roots.map { ($0.0, NameTable.set($0.0)) })
-    typealias Root = (member: String, name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable)
-    let planned = zip(members, roots).compactMap { member, root -> Root? in
-      let type = model.resolve(root.1)
-      if model.entityType(type) == nil, selection.selects(set: root.0) {
-        omit(.setType, "\(container.qualifiedName)/\(root.0)")
-      }
-      guard selection.includes(root.0), model.entityType(type) != nil, isPlanned(type), let name = names[type]
-      else { return nil }
-      return (member, root.0, name, root.2, root.3)
-    }
+    let members = table.members(roots.map { ($0.name, NameTable.set($0.name)) })
     let operations = imports(of: container, beside: members)
-    guard let name = names[container.qualifiedName], !planned.isEmpty || !operations.isEmpty else { return nil }
-    return ServicePlan(
-      name: name, serviceName: container.qualifiedName,
-      documentation: annotations.documentation(of: container, target: container.qualifiedName),
-      sets: planned.map { root in
-        let target = "\(container.qualifiedName)/\(root.name)"
-        return (
-          root.member, isDefault ? root.name : "\(container.name).\(root.name)", root.type,
-          root.isSingleton, annotations.documentation(ofSet: root.element, named: root.name, target: target),
-          annotations.deprecation(of: target)
-        )
-      }, operations: operations)
+    var plan = ServicePlan(
+      name: "", serviceName: container.qualifiedName,
+      documentation: annotations.documentation(of: container, target: container.qualifiedName), sets: [],
+      operations: operations)
+    for (member, root) in zip(members, roots) {
+      let type = model.resolve(root.type)
+      if model.entityType(type) == nil, selection.selects(set: root.name) { omit(.setType, root.target) }
+      guard selection.includes(root.name), model.entityType(type) != nil, isPlanned(type), let name = names[type]
+      else { continue }
+      plan.sets.append(
+        (
+          member, isUnqualified ? root.name : "\(container.name).\(root.name)", name, root.isSingleton,
+          annotations.documentation(ofSet: root.element, named: root.name, target: root.target),
+          annotations.deprecation(of: root.target)
+        ))
+    }
+    guard let name = names[container.qualifiedName], !plan.sets.isEmpty || !operations.isEmpty else { return nil }
+    plan.name = name
+    return plan
+  }
+
+  /// A container and those that it extends, the nearest first (CSDL 4.01 §13.1).
+  func parts(of container: EdmEntityContainer) -> [EdmEntityContainer] {
+    var parts = [container]
+    while let base = parts.last?.extends.map(model.resolve),
+      let part = model.schemas.flatMap(\.containers).first(where: { $0.qualifiedName == base }),
+      !parts.contains(where: { $0.qualifiedName == base })
+    { parts.append(part) }
+    return parts
   }
 }

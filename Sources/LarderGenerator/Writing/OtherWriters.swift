@@ -67,15 +67,25 @@ enum OtherWriters {
       text.line("/// The store that is read and changed.")
       text.declare("let store: any ODataStore")
       text.line("")
-      text.line("/// Creates the service in an online or offline store.")
-      text.declare("init(_ store: any ODataStore) { self.store = store }")
+      text.line("/// Whether reads name the declared properties in `$select`.")
+      text.declare("let selectsDeclared: Bool")
+      text.line("")
+      text.line(
+        "/// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared")
+      text.line("/// properties in `$select`, for a service that otherwise returns only some of them.")
+      text.declareBlock("init(_ store: any ODataStore, selectsDeclared: Bool = false)") { text in
+        text.line("self.store = store")
+        text.line("self.selectsDeclared = selectsDeclared")
+      }
       for set in plan.sets {
         text.line("")
         text.document(set.documentation, else: "\(set.isSingleton ? "The singleton" : "The entity set") `\(set.path)`.")
         text.deprecate(set.deprecation)
         let type = "\(set.isSingleton ? "ODataEntityReference" : "ODataEntitySet")<\(set.type)>"
         let query = "ODataQuery<\(set.type)>(\(SwiftText.literal(set.path)))"
-        text.declare("var \(SwiftIdentifier.declared(set.name)): \(type) { .init(self.store, \(query)) }")
+        text.declareBlock("var \(SwiftIdentifier.declared(set.name)): \(type)") { text in
+          text.line(".init(self.store, \(query), selectsDeclared: self.selectsDeclared)")
+        }
       }
       for operation in plan.operations {
         text.line("")

@@ -29,6 +29,10 @@ struct StructureWriter {
   private func body(_ text: inout SwiftText) {
     text.line("/// The name of the type in the service.")
     text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
+    if !plan.selection.isEmpty {
+      text.line("/// What `$select` names to read all properties.")
+      text.list("\(text.access)static let odataSelection = [", plan.selection.map(SwiftText.literal), "]")
+    }
     if !plan.isDeletable {
       text.line("/// The service does not delete entities of the type.")
       text.declare("typealias ODataDeletion = ODataForbidden")
@@ -61,30 +65,9 @@ struct StructureWriter {
       if documentation.isEmpty { documentation = ["The property `\(member.serviceName)`."] }
       documentation += SwiftText.note(member.deprecation)
       if member.isAbsentBeforeUpload { documentation.append("Nil only in an entity that has not been uploaded.") }
+      if member.isComputed { documentation.append("The service sets it: a value that is made here has none.") }
       text.document(documentation, else: "")
-      let name = SwiftIdentifier.declared(member.name)
-      if member.isIndirect {
-        let optional = member.isOptional ? "?" : ""
-        let value = "_\(member.name)\(optional).value"
-        if let number = plan.trackedNumber(of: member) {
-          text.declareBlock("var \(name): \(member.declaredType)") { text in
-            text.line("get { \(value) }")
-            let indirect = member.isOptional ? "ODataIndirect(newValue)" : ".value(newValue)"
-            text.block("set") { text in
-              text.line("_\(member.name) = \(indirect)")
-              text.line("odataState.assign(\(number))")
-            }
-          }
-          text.line("private var _\(member.name): ODataIndirect<\(member.type)>\(optional)")
-        } else {
-          text.declare("var \(name): \(member.declaredType) { \(value) }")
-          text.line("private let _\(member.name): ODataIndirect<\(member.type)>\(optional)")
-        }
-      } else {
-        let number = plan.trackedNumber(of: member)
-        let tracking = number.map { " { didSet { odataState.assign(\($0)) } }" }
-        text.declare("\(number == nil ? "let" : "var") \(name): \(member.declaredType)\(tracking ?? "")")
-      }
+      property(member, &text)
     }
     if plan.isVersioned {
       let assigned = plan.isTracked ? ", and the properties that have been assigned since" : ""
@@ -93,7 +76,7 @@ struct StructureWriter {
     }
     if plan.isOpen {
       text.line("/// The properties that the type does not declare.")
-      text.declare("\(plan.isTracked ? "var" : "let") odataDynamic: ODataDynamicProperties")
+      text.declare("\(plan.isDynamicVariable ? "var" : "let") odataDynamic: ODataDynamicProperties")
     }
     if !plan.derived.isEmpty {
       text.line("/// The whole value, if it is of a derived type.")
@@ -101,9 +84,33 @@ struct StructureWriter {
     }
   }
 
+  private func property(_ member: MemberPlan, _ text: inout SwiftText) {
+    let name = SwiftIdentifier.declared(member.name)
+    let isVariable = plan.isVariable(member)
+    let assignment = plan.trackedNumber(of: member).map { "odataState.assign(\($0))" }
+    guard member.isIndirect else {
+      let tracking = assignment.map { " { didSet { \($0) } }" } ?? ""
+      return text.declare("\(isVariable ? "var" : "let") \(name): \(member.declaredType)\(tracking)")
+    }
+    let optional = member.isOptional ? "?" : ""
+    let value = "_\(member.name)\(optional).value"
+    if isVariable {
+      text.declareBlock("var \(name): \(member.declaredType)") { text in
+        text.line("get { \(value) }")
+        text.block("set") { text in
+          text.line("_\(member.name) = \(StructureWriter.storedValue(of: member, "newValue"))")
+          if let assignment { text.line(assignment) }
+        }
+      }
+    } else {
+      text.declare("var \(name): \(member.declaredType) { \(value) }")
+    }
+    text.line("private \(isVariable ? "var" : "let") _\(member.name): ODataIndirect<\(member.type)>\(optional)")
+  }
+
   private func initializer(_ text: inout SwiftText) {
     text.line("/// Creates a value.")
-    var parameters = stored.map { member in
+    var parameters = stored.filter { !$0.isComputed }.map { member in
       "\(SwiftIdentifier.declared(member.name)): \(member.declaredType)"
         + (member.isOptional ? " = nil" : member.isCollection ? " = []" : "")
     }
@@ -112,7 +119,9 @@ struct StructureWriter {
     for member in stored {
       let name = SwiftIdentifier.declared(member.name)
       let storedName = member.isIndirect ? "_" + member.name : name
-      text.line("  self.\(storedName) = \(StructureWriter.storedValue(of: member, name))")
+      let none = member.isCollection ? "[]" : "nil"
+      let value = member.isComputed ? none : StructureWriter.storedValue(of: member, name)
+      text.line("  self.\(storedName) = \(value)")
     }
     if plan.isOpen { text.line("  self.odataDynamic = odataDynamic") }
     if plan.isOpen, plan.isTracked { text.line("  self.odataDynamic.forgetChanges()") }
@@ -210,7 +219,7 @@ struct StructureWriter {
       if !plan.derived.isEmpty {
         text.line("if let derived = odataDerived?.value as? any ODataComplex { return derived.odataValue }")
       }
-      let properties = stored.filter { $0.kind != .entity }
+      let properties = stored.filter { $0.kind != .entity && !$0.isComputed }
       let typeName = plan.isInHierarchy ? "Self.odataTypeName" : "nil"
       guard !properties.isEmpty || plan.isOpen else {
         return text.line("return .complex(ODataComplexValue(typeName: \(typeName)))")

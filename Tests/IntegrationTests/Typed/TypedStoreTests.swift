@@ -17,7 +17,9 @@ struct TypedStoreTests {
   enum Kind: CaseIterable { case online, offline }
 
   /// Runs a test with an open store. The offline store has downloaded all sets.
-  private func withShop(_ kind: Kind, _ body: (Container) async throws -> Void) async throws {
+  private func withShop(
+    _ kind: Kind, selectsDeclared: Bool = false, _ body: (Container) async throws -> Void
+  ) async throws {
     let root = try #require(URL(string: try ODataPyService.ofSuite.root))
     let folder = try TemporaryFolder()
     switch kind {
@@ -25,7 +27,7 @@ struct TypedStoreTests {
       let store = try OnlineODataStore(
         serviceRoot: root, transport: try CurlTransport(), options: OnlineStoreOptions(path: folder.path))
       try await store.open()
-      try await body(Container(store))
+      try await body(Container(store, selectsDeclared: selectsDeclared))
       try await store.close()
     case .offline:
       let store = try OfflineODataProvider(
@@ -39,7 +41,7 @@ struct TypedStoreTests {
           OfflineODataDefiningQuery(name, query, automaticallyRetrievesStreams: name == "Documents"))
       }
       try await store.open()
-      try await body(Container(store))
+      try await body(Container(store, selectsDeclared: selectsDeclared))
       try await store.close()
     }
   }
@@ -82,6 +84,25 @@ struct TypedStoreTests {
       let missing = await #expect(throws: (any Error).self) { try await shop.orders[99].get() }
       #expect((missing as? ODataServiceError)?.httpStatus == 404, "\(String(describing: missing))")
     }
+  }
+
+  @Test("reads that select the declared properties have the same entities", arguments: Kind.allCases)
+  func declaredProperties(kind: Kind) async throws {
+    var products: [[Product]] = []
+    var orders: [[Order]] = []
+    for selectsDeclared in [false, true] {
+      try await withShop(kind, selectsDeclared: selectsDeclared) { shop in
+        products.append(try await shop.products.expand(\.category).expand(\.shelves).orderBy(\.id).all())
+        orders.append(try await shop.orders.expand(\.items).orderBy(\.id).all())
+        #expect(try await shop.orders[1].expand(\.items).get() == orders[0].first { $0.id == 1 })
+        #expect(try await shop.products[1].category.get() == products[0].first { $0.id == 1 }?.category)
+        #expect(try await shop.allTypes[1].get().decimal != nil)
+        let query = selectsDeclared ? "Orders(1)?$select=" : "Orders(1)"
+        #expect(try shop.orders[1].query.text().hasPrefix(query))
+      }
+    }
+    #expect(products[0] == products[1] && orders[0] == orders[1] && !orders[0].isEmpty)
+    #expect(products[1].contains { $0.as(Perishable.self)?.keepsFor != nil })
   }
 
   @Test("every primitive type keeps every digit", arguments: Kind.allCases)

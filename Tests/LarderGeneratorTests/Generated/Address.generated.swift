@@ -10,10 +10,15 @@ struct Address: ODataComplex, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Address"
   /// The property `City`.
-  let city: String?
+  var city: String?
   /// The property `Former`.
-  var former: Address? { _former?.value }
-  private let _former: ODataIndirect<Address>?
+  var former: Address? {
+    get { _former?.value }
+    set {
+      _former = ODataIndirect(newValue)
+    }
+  }
+  private var _former: ODataIndirect<Address>?
 
   /// Creates a value.
   init(

@@ -6,9 +6,13 @@
 import LarderOData
 
 /// The entity type `Shop.Bank`.
-struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
+struct Bank: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Bank"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The service does not delete entities of the type.
   typealias ODataDeletion = ODataForbidden
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -19,11 +23,11 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
   var parent: Party? { _parent?.value }
   private let _parent: ODataIndirect<Party>?
   /// The property `Employees`.
-  let employees: Int64?
-  /// The version that was read.
+  var employees: Int64? { didSet { odataState.assign(0) } }
+  /// The version that was read, and the properties that have been assigned since.
   var odataState = ODataEntityState()
   /// The properties that the type does not declare.
-  let odataDynamic: ODataDynamicProperties
+  var odataDynamic: ODataDynamicProperties
 
   /// Creates a value.
   init(
@@ -36,6 +40,7 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     self._parent = ODataIndirect(parent)
     self.employees = employees
     self.odataDynamic = odataDynamic
+    self.odataDynamic.forgetChanges()
     odataType = "#Shop.Bank"
   }
 
@@ -73,6 +78,19 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     case code = "Code"
     case _parent = "Parent"
     case employees = "Employees"
+  }
+
+  /// The properties that have been assigned since the entity was read.
+  var odataChanges: [ODataProperty] {
+    var odataList = ODataPropertyList()
+    odataList.setIfAssigned(0, "Employees", self.employees, in: odataState)
+    return odataList.properties + odataDynamic.changes
+  }
+
+  /// Forgets the assignments: they were sent, and the service has the given version.
+  mutating func odataSent(etag: String?) {
+    odataState = ODataEntityState(etag: etag)
+    odataDynamic.forgetChanges()
   }
 
   /// Decodes the value.
@@ -116,7 +134,7 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     /// The property `Employees`.
     var employees: Int64?
     /// The property `Parent`.
-    var parent: ODataRelated<Party>?
+    var parent: ODataRelated<Party, ODataAllowed>?
     /// The properties that the type does not declare.
     var odataDynamic: ODataDynamicProperties
 
@@ -124,7 +142,7 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
     init(
       code: String? = nil,
       employees: Int64? = nil,
-      parent: ODataRelated<Party>? = nil,
+      parent: ODataRelated<Party, ODataAllowed>? = nil,
       odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.code = code
@@ -146,6 +164,30 @@ struct Bank: ODataVersioned, Identifiable, ODataCreatable, Codable, Hashable, Se
       var odataList: [ODataNavigationLink] = []
       if let parent = self.parent { odataList.append(ODataNavigationLink("Parent", to: parent)) }
       return odataList
+    }
+  }
+
+  /// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.
+  struct Update: ODataChange {
+    /// The property `Employees`.
+    var employees: Int64??
+    /// The properties that the type does not declare.
+    var odataDynamic: ODataDynamicProperties
+
+    /// Creates the properties.
+    init(
+      employees: Int64?? = nil,
+      odataDynamic: ODataDynamicProperties = [:]
+    ) {
+      self.employees = employees
+      self.odataDynamic = odataDynamic
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("Employees", self.employees)
+      return odataList.properties + odataDynamic.properties
     }
   }
 }

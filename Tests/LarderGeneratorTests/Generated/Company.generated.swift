@@ -6,9 +6,13 @@
 import LarderOData
 
 /// The entity type `Shop.Company`.
-struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
+struct Company: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Company"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The service does not delete entities of the type.
   typealias ODataDeletion = ODataForbidden
   /// The name of the value's type, as the service sent it; nil if it sent none.
@@ -125,13 +129,13 @@ struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Cod
     /// The property `Employees`.
     var employees: Int64?
     /// The property `Parent`.
-    var parent: ODataRelated<Party>?
+    var parent: ODataRelated<Party, ODataAllowed>?
 
     /// Creates the properties.
     init(
       code: String? = nil,
       employees: Int64? = nil,
-      parent: ODataRelated<Party>? = nil
+      parent: ODataRelated<Party, ODataAllowed>? = nil
     ) {
       self.code = code
       self.employees = employees
@@ -151,6 +155,26 @@ struct Company: ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Cod
       var odataList: [ODataNavigationLink] = []
       if let parent = self.parent { odataList.append(ODataNavigationLink("Parent", to: parent)) }
       return odataList
+    }
+  }
+
+  /// The properties to change. Those that are nil stay as they are; `.some(nil)` sets one to null.
+  struct Update: ODataChange {
+    /// The property `Employees`.
+    var employees: Int64??
+
+    /// Creates the properties.
+    init(
+      employees: Int64?? = nil
+    ) {
+      self.employees = employees
+    }
+
+    /// The properties with their names in the service.
+    var odataProperties: [ODataProperty] {
+      var odataList = ODataPropertyList()
+      odataList.setIfGiven("Employees", self.employees)
+      return odataList.properties
     }
   }
 }

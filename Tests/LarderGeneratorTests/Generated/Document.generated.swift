@@ -9,6 +9,10 @@ import LarderOData
 struct Document: ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Document"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `ID`.

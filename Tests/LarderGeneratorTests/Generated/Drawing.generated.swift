@@ -9,6 +9,13 @@ import LarderOData
 struct Drawing: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Drawing"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Title",
+    "Frame",
+    "Place"
+  ]
   /// The service does not create entities of the type.
   typealias ODataMediaCreation = ODataForbidden
   /// The name of the value's type, as the service sent it; nil if it sent none.

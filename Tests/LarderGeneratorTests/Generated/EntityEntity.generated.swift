@@ -9,6 +9,13 @@ import LarderOData
 struct EntityEntity: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Entity"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "Value",
+    "Key",
+    "Element",
+    "_"
+  ]
   /// The property `Value`.
   let value: ValueDefinition
   /// The property `Key`.
@@ -110,7 +117,7 @@ struct EntityEntity: ODataTracked, Identifiable, ODataCreatable, Codable, Hashab
     /// The property `_`.
     var _Property: String?
     /// The property `Fields`.
-    var fields: ODataRelatedEntities<EntityEntity>?
+    var fields: ODataRelatedEntities<EntityEntity, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -118,7 +125,7 @@ struct EntityEntity: ODataTracked, Identifiable, ODataCreatable, Codable, Hashab
       key: KeyValue? = nil,
       element: [ElementEnumeration]? = nil,
       _Property: String? = nil,
-      fields: ODataRelatedEntities<EntityEntity>? = nil
+      fields: ODataRelatedEntities<EntityEntity, ODataAllowed>? = nil
     ) {
       self.value = value
       self.key = key

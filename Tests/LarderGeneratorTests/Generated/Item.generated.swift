@@ -14,6 +14,12 @@ import LarderOData
 struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Item"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Line",
+    "OrderID"
+  ]
   /// The property `ID`.
   let idProperty: UUID
   /// The property `Line`.
@@ -115,17 +121,17 @@ struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Send
     /// The property `OrderID`.
     var orderID: Int32?
     /// The property `Order`.
-    var order: ODataRelated<Order>?
+    var order: ODataRelated<Order, ODataAllowed>?
     /// The property `Query`.
-    var toQuery: ODataRelated<Order>?
+    var toQuery: ODataRelated<Order, ODataAllowed>?
 
     /// Creates the properties.
     init(
       idProperty: UUID? = nil,
       line: Int16? = nil,
       orderID: Int32? = nil,
-      order: ODataRelated<Order>? = nil,
-      toQuery: ODataRelated<Order>? = nil
+      order: ODataRelated<Order, ODataAllowed>? = nil,
+      toQuery: ODataRelated<Order, ODataAllowed>? = nil
     ) {
       self.idProperty = idProperty
       self.line = line

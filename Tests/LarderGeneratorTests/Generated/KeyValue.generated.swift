@@ -10,8 +10,13 @@ struct KeyValue: ODataComplex, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Key"
   /// The property `Update`.
-  var update: KeyValue? { _update?.value }
-  private let _update: ODataIndirect<KeyValue>?
+  var update: KeyValue? {
+    get { _update?.value }
+    set {
+      _update = ODataIndirect(newValue)
+    }
+  }
+  private var _update: ODataIndirect<KeyValue>?
 
   /// Creates a value.
   init(

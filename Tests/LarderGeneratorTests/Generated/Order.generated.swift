@@ -14,6 +14,19 @@ import LarderOData
 struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Order"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Due",
+    "Total",
+    "Note",
+    "Customer",
+    "Status",
+    "ShipTo",
+    "Tags",
+    "Options",
+    "in"
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Due`.
@@ -189,11 +202,11 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `in`.
     var `in`: Data?
     /// The property `Items`.
-    var items: ODataRelatedEntities<Item>?
+    var items: ODataRelatedEntities<Item, ODataAllowed>?
     /// The property `Predecessor`.
-    var predecessor: ODataRelated<Order>?
+    var predecessor: ODataRelated<Order, ODataAllowed>?
     /// The property `_Customer`.
-    var toCustomer: ODataRelated<Party>?
+    var toCustomer: ODataRelated<Party, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -206,9 +219,9 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       tags: [String]? = nil,
       options: Options? = nil,
       `in`: Data? = nil,
-      items: ODataRelatedEntities<Item>? = nil,
-      predecessor: ODataRelated<Order>? = nil,
-      toCustomer: ODataRelated<Party>? = nil
+      items: ODataRelatedEntities<Item, ODataAllowed>? = nil,
+      predecessor: ODataRelated<Order, ODataAllowed>? = nil,
+      toCustomer: ODataRelated<Party, ODataAllowed>? = nil
     ) {
       self.id = id
       self.due = due

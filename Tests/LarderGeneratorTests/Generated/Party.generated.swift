@@ -9,6 +9,10 @@ import LarderOData
 struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Party"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The service does not delete entities of the type.
   typealias ODataDeletion = ODataForbidden
   /// The name of the value's type, as the service sent it; nil if it sent none.

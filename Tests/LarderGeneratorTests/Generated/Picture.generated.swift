@@ -9,6 +9,10 @@ import LarderOData
 struct Picture: ODataUpdatable, ODataVersioned, Identifiable, ODataMediaEntity, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Picture"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `ID`.

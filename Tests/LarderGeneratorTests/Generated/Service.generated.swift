@@ -10,29 +10,50 @@ struct Service: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
 
-  /// Creates the service in an online or offline store.
-  init(_ store: any ODataStore) { self.store = store }
+  /// Whether reads name the declared properties in `$select`.
+  let selectsDeclared: Bool
+
+  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
+  /// properties in `$select`, for a service that otherwise returns only some of them.
+  init(_ store: any ODataStore, selectsDeclared: Bool = false) {
+    self.store = store
+    self.selectsDeclared = selectsDeclared
+  }
 
   /// The entity set `Orders`.
-  var orders: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>("Orders")) }
+  var orders: ODataEntitySet<Order> {
+    .init(self.store, ODataQuery<Order>("Orders"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Parties`.
-  var parties: ODataEntitySet<Party> { .init(self.store, ODataQuery<Party>("Parties")) }
+  var parties: ODataEntitySet<Party> {
+    .init(self.store, ODataQuery<Party>("Parties"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Pictures`.
-  var pictures: ODataEntitySet<Picture> { .init(self.store, ODataQuery<Picture>("Pictures")) }
+  var pictures: ODataEntitySet<Picture> {
+    .init(self.store, ODataQuery<Picture>("Pictures"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Drawings`.
-  var drawings: ODataEntitySet<Drawing> { .init(self.store, ODataQuery<Drawing>("Drawings")) }
+  var drawings: ODataEntitySet<Drawing> {
+    .init(self.store, ODataQuery<Drawing>("Drawings"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `_`.
-  var _Set: ODataEntitySet<EntityEntity> { .init(self.store, ODataQuery<EntityEntity>("_")) }
+  var _Set: ODataEntitySet<EntityEntity> {
+    .init(self.store, ODataQuery<EntityEntity>("_"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Store`.
-  var storeSet: ODataEntitySet<Item> { .init(self.store, ODataQuery<Item>("Store")) }
+  var storeSet: ODataEntitySet<Item> {
+    .init(self.store, ODataQuery<Item>("Store"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The singleton `Me`.
-  var me: ODataEntityReference<Company> { .init(self.store, ODataQuery<Company>("Me")) }
+  var me: ODataEntityReference<Company> {
+    .init(self.store, ODataQuery<Company>("Me"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// Calls the function `Find`.
   func find(storeParameter: String? = nil, odataListParameter: Int32) async throws -> [Item] {

@@ -298,7 +298,8 @@ enum WrongPrograms {
       "try await shop.products.create(\n"
         + #"  .init(code: "A", name: "Salt", substitutes: [.init(code: "B", name: "C")] + .existing(shop.products["D"])))"#,
       #"products["D"]"#, "parties[guid]",
-      "type 'ODataRelatedEntities<Party>' to expected argument type 'ODataRelatedEntities<Product>'"),
+      "ODataRelatedEntities<Party, ODataAllowed>' to expected argument type 'ODataRelatedEntities<Product, ODataAllowed>'"
+    ),
     .init(
       "several targets of a property that has one in a creation",
       #"try await shop.orders.create(.init(customer: "A", status: .open, buyer: .existing(shop.parties[guid])))"#,

@@ -164,7 +164,10 @@ extension ODataGeo: ODataPrimitive {
 }
 
 /// An enumeration type whose members can be combined. A value has the names of its members, joined by commas.
-public protocol ODataFlags: ODataEnumeration, RawRepresentable where RawValue == String {
+///
+/// Several members are written as an array literal: `[.gift, .fast]`.
+public protocol ODataFlags: ODataEnumeration, RawRepresentable, ExpressibleByArrayLiteral
+where RawValue == String, ArrayLiteralElement == Self {
   /// Creates a value by the names of its members.
   init(rawValue: String)
 
@@ -174,7 +177,12 @@ public protocol ODataFlags: ODataEnumeration, RawRepresentable where RawValue ==
 
 extension ODataFlags {
   /// Creates a value with all members of others.
-  public init(_ values: Self...) {
+  public init(_ values: Self...) { self.init(members: values) }
+
+  /// Creates a value with all members of others.
+  public init(arrayLiteral values: Self...) { self.init(members: values) }
+
+  private init(members values: [Self]) {
     self.init(rawValue: values.flatMap(\.memberNames).joined(separator: ","))
   }
 

@@ -4,7 +4,9 @@
 /// try await shop.orders.create(.init(note: "x", customer: .existing(shop.customers[3])))
 /// try await shop.orders.create(.init(note: "x", customer: .new(.init(name: "ACME"))))
 /// ```
-public struct ODataRelated<Entity: ODataDescribed>: Hashable, Sendable {
+///
+/// `Creation` says whether the service creates it with the other one: ``ODataAllowed`` or ``ODataForbidden``.
+public struct ODataRelated<Entity: ODataDescribed, Creation>: Hashable, Sendable {
   private enum Content: Hashable {
     case new(ODataEntity)
     case existing(String)
@@ -27,7 +29,7 @@ public struct ODataRelated<Entity: ODataDescribed>: Hashable, Sendable {
   }
 }
 
-extension ODataRelated where Entity: ODataCreatable {
+extension ODataRelated where Entity: ODataCreatable, Creation == ODataAllowed {
   /// An entity that is created with the other one.
   public static func new(_ entity: Entity.Create) -> ODataRelated { ODataRelated(.new(entity.odataEntity())) }
 }
@@ -40,7 +42,9 @@ extension ODataRelated where Entity: ODataCreatable {
 /// try await shop.products.create(.init(name: "Salt", shelves: .existing(shop.shelves["A"], shop.shelves["B"])))
 /// try await shop.products.create(.init(name: "Salt", shelves: [.init(code: "C")] + .existing(shop.shelves["A"])))
 /// ```
-public struct ODataRelatedEntities<Entity: ODataDescribed>: Hashable, Sendable {
+///
+/// `Creation` says whether the service creates them with the other one: ``ODataAllowed`` or ``ODataForbidden``.
+public struct ODataRelatedEntities<Entity: ODataDescribed, Creation>: Hashable, Sendable {
   private let new: [ODataEntity]
   private let existing: [String]
 
@@ -62,22 +66,24 @@ public struct ODataRelatedEntities<Entity: ODataDescribed>: Hashable, Sendable {
   }
 }
 
-extension ODataRelatedEntities where Entity: ODataCreatable {
+extension ODataRelatedEntities where Entity: ODataCreatable, Creation == ODataAllowed {
   /// Entities that are created with the other one.
   public static func new(_ entities: [Entity.Create]) -> ODataRelatedEntities {
     ODataRelatedEntities(new: entities.map { $0.odataEntity() }, existing: [])
   }
 }
 
-extension ODataRelatedEntities: ExpressibleByArrayLiteral where Entity: ODataCreatable {
+extension ODataRelatedEntities: ExpressibleByArrayLiteral where Entity: ODataCreatable, Creation == ODataAllowed {
   /// Creates a list of new entities.
   public init(arrayLiteral entities: Entity.Create...) { self = .new(entities) }
 }
 
 extension ODataNavigationLink {
   /// Creates a link to a new entity, or to one that exists.
-  public init<Entity>(_ name: String, to entity: ODataRelated<Entity>) { self = entity.link(name) }
+  public init<Entity, Creation>(_ name: String, to entity: ODataRelated<Entity, Creation>) { self = entity.link(name) }
 
   /// Creates a link to new entities, and to those that exist.
-  public init<Entity>(_ name: String, to entities: ODataRelatedEntities<Entity>) { self = entities.link(name) }
+  public init<Entity, Creation>(_ name: String, to entities: ODataRelatedEntities<Entity, Creation>) {
+    self = entities.link(name)
+  }
 }

@@ -14,6 +14,32 @@ import LarderOData
 struct AllTypes: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.AllTypes"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Binary",
+    "Boolean",
+    "Byte",
+    "Date",
+    "DateTimeOffset",
+    "Decimal",
+    "Double",
+    "Duration",
+    "Guid",
+    "Int16",
+    "Int32",
+    "Int64",
+    "SByte",
+    "Single",
+    "String",
+    "TimeOfDay",
+    "GeographyPoint",
+    "GeographyLineString",
+    "GeographyPolygon",
+    "GeometryPoint",
+    "Strings",
+    "Int64s"
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Binary`.

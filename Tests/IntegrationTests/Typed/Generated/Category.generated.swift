@@ -9,6 +9,10 @@ import LarderOData
 struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Category"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Name`.
@@ -119,7 +123,7 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     /// The property `Name`.
     var name: String?
     /// The property `Products`.
-    var products: ODataRelatedEntities<Product>?
+    var products: ODataRelatedEntities<Product, ODataAllowed>?
     /// The properties that the type does not declare.
     var odataDynamic: ODataDynamicProperties
 
@@ -127,7 +131,7 @@ struct Category: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     init(
       id: Int32? = nil,
       name: String? = nil,
-      products: ODataRelatedEntities<Product>? = nil,
+      products: ODataRelatedEntities<Product, ODataAllowed>? = nil,
       odataDynamic: ODataDynamicProperties = [:]
     ) {
       self.id = id

@@ -10,35 +10,60 @@ struct Container: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
 
-  /// Creates the service in an online or offline store.
-  init(_ store: any ODataStore) { self.store = store }
+  /// Whether reads name the declared properties in `$select`.
+  let selectsDeclared: Bool
+
+  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
+  /// properties in `$select`, for a service that otherwise returns only some of them.
+  init(_ store: any ODataStore, selectsDeclared: Bool = false) {
+    self.store = store
+    self.selectsDeclared = selectsDeclared
+  }
 
   /// The entity set `Products`.
-  var products: ODataEntitySet<Product> { .init(self.store, ODataQuery<Product>("Products")) }
+  var products: ODataEntitySet<Product> {
+    .init(self.store, ODataQuery<Product>("Products"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Categories`.
-  var categories: ODataEntitySet<Category> { .init(self.store, ODataQuery<Category>("Categories")) }
+  var categories: ODataEntitySet<Category> {
+    .init(self.store, ODataQuery<Category>("Categories"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Suppliers`.
-  var suppliers: ODataEntitySet<Supplier> { .init(self.store, ODataQuery<Supplier>("Suppliers")) }
+  var suppliers: ODataEntitySet<Supplier> {
+    .init(self.store, ODataQuery<Supplier>("Suppliers"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Orders`.
-  var orders: ODataEntitySet<Order> { .init(self.store, ODataQuery<Order>("Orders")) }
+  var orders: ODataEntitySet<Order> {
+    .init(self.store, ODataQuery<Order>("Orders"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Documents`.
-  var documents: ODataEntitySet<Document> { .init(self.store, ODataQuery<Document>("Documents")) }
+  var documents: ODataEntitySet<Document> {
+    .init(self.store, ODataQuery<Document>("Documents"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `AllTypes`.
-  var allTypes: ODataEntitySet<AllTypes> { .init(self.store, ODataQuery<AllTypes>("AllTypes")) }
+  var allTypes: ODataEntitySet<AllTypes> {
+    .init(self.store, ODataQuery<AllTypes>("AllTypes"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Shelves`.
-  var shelves: ODataEntitySet<Shelf> { .init(self.store, ODataQuery<Shelf>("Shelves")) }
+  var shelves: ODataEntitySet<Shelf> {
+    .init(self.store, ODataQuery<Shelf>("Shelves"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `Samples`.
-  var samples: ODataEntitySet<Sample> { .init(self.store, ODataQuery<Sample>("Samples")) }
+  var samples: ODataEntitySet<Sample> {
+    .init(self.store, ODataQuery<Sample>("Samples"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The singleton `Shop`.
-  var shop: ODataEntityReference<ShopInfo> { .init(self.store, ODataQuery<ShopInfo>("Shop")) }
+  var shop: ODataEntityReference<ShopInfo> {
+    .init(self.store, ODataQuery<ShopInfo>("Shop"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// Calls the function `Cheapest`.
   func cheapest() async throws -> Product? {

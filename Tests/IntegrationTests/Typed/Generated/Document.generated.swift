@@ -9,6 +9,11 @@ import LarderOData
 struct Document: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Document"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Title"
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Title`.

@@ -9,6 +9,13 @@ import LarderOData
 struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Order"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Customer",
+    "PlacedAt",
+    "ShipTo"
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Customer`.
@@ -108,7 +115,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `ShipTo`.
     var shipTo: Address?
     /// The property `Items`.
-    var items: ODataRelatedEntities<OrderItem>?
+    var items: ODataRelatedEntities<OrderItem, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -116,7 +123,7 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       customer: String? = nil,
       placedAt: ODataDateTimeOffset? = nil,
       shipTo: Address? = nil,
-      items: ODataRelatedEntities<OrderItem>? = nil
+      items: ODataRelatedEntities<OrderItem, ODataAllowed>? = nil
     ) {
       self.id = id
       self.customer = customer

@@ -9,6 +9,13 @@ import LarderOData
 struct OrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.OrderItem"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "Position",
+    "ProductID",
+    "Quantity",
+    "Price"
+  ]
   /// The property `Position`.
   let position: Int32
   /// The property `ProductID`.
@@ -111,7 +118,7 @@ struct OrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable,
     /// The property `Price`.
     var price: Money?
     /// The property `Product`.
-    var product: ODataRelated<Product>?
+    var product: ODataRelated<Product, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -119,7 +126,7 @@ struct OrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable,
       productID: Int32? = nil,
       quantity: ODataDecimal,
       price: Money? = nil,
-      product: ODataRelated<Product>? = nil
+      product: ODataRelated<Product, ODataAllowed>? = nil
     ) {
       self.position = position
       self.productID = productID

@@ -9,6 +9,22 @@ import LarderOData
 struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Perishable"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Name",
+    "Description",
+    "Price",
+    "Stock",
+    "Color",
+    "Labels",
+    "Tags",
+    "ReleasedOn",
+    "UpdatedAt",
+    "Rating",
+    "KeepsFor",
+    "BestBefore"
+  ]
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `ID`.
@@ -220,11 +236,11 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
     /// The property `BestBefore`.
     var bestBefore: ODataDate?
     /// The property `Category`.
-    var category: ODataRelated<Category>?
+    var category: ODataRelated<Category, ODataAllowed>?
     /// The property `Supplier`.
-    var supplier: ODataRelated<Supplier>?
+    var supplier: ODataRelated<Supplier, ODataAllowed>?
     /// The property `Shelves`.
-    var shelves: ODataRelatedEntities<Shelf>?
+    var shelves: ODataRelatedEntities<Shelf, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -241,9 +257,9 @@ struct Perishable: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable
       rating: Double? = nil,
       keepsFor: ODataDuration? = nil,
       bestBefore: ODataDate? = nil,
-      category: ODataRelated<Category>? = nil,
-      supplier: ODataRelated<Supplier>? = nil,
-      shelves: ODataRelatedEntities<Shelf>? = nil
+      category: ODataRelated<Category, ODataAllowed>? = nil,
+      supplier: ODataRelated<Supplier, ODataAllowed>? = nil,
+      shelves: ODataRelatedEntities<Shelf, ODataAllowed>? = nil
     ) {
       self.id = id
       self.name = name

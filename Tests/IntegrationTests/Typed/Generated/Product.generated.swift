@@ -9,6 +9,10 @@ import LarderOData
 struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Product"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "*"
+  ]
   /// The name of the value's type, as the service sent it; nil if it sent none.
   let odataType: String?
   /// The property `ID`.
@@ -252,11 +256,11 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
     /// The property `Rating`.
     var rating: Double?
     /// The property `Category`.
-    var category: ODataRelated<Category>?
+    var category: ODataRelated<Category, ODataAllowed>?
     /// The property `Supplier`.
-    var supplier: ODataRelated<Supplier>?
+    var supplier: ODataRelated<Supplier, ODataAllowed>?
     /// The property `Shelves`.
-    var shelves: ODataRelatedEntities<Shelf>?
+    var shelves: ODataRelatedEntities<Shelf, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -271,9 +275,9 @@ struct Product: ODataUpdatable, ODataVersioned, Identifiable, ODataCreatable, OD
       releasedOn: ODataDate? = nil,
       updatedAt: ODataDateTimeOffset? = nil,
       rating: Double? = nil,
-      category: ODataRelated<Category>? = nil,
-      supplier: ODataRelated<Supplier>? = nil,
-      shelves: ODataRelatedEntities<Shelf>? = nil
+      category: ODataRelated<Category, ODataAllowed>? = nil,
+      supplier: ODataRelated<Supplier, ODataAllowed>? = nil,
+      shelves: ODataRelatedEntities<Shelf, ODataAllowed>? = nil
     ) {
       self.id = id
       self.name = name

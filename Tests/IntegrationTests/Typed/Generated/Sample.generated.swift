@@ -14,6 +14,30 @@ import LarderOData
 struct Sample: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Sample"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "ID",
+    "Binary",
+    "Boolean",
+    "Byte",
+    "Date",
+    "DateTimeOffset",
+    "Decimal",
+    "Double",
+    "Duration",
+    "Guid",
+    "Int16",
+    "Int32",
+    "Int64",
+    "SByte",
+    "Single",
+    "String",
+    "TimeOfDay",
+    "Color",
+    "Place",
+    "Strings",
+    "Int64s"
+  ]
   /// The property `ID`.
   let id: Int32
   /// The property `Binary`.

@@ -14,6 +14,14 @@ import LarderOData
 struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Shelf"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "Code",
+    "Label",
+    "Width",
+    "OpensAt",
+    "Checked"
+  ]
   /// The property `Code`.
   let code: UUID
   /// The property `Label`.
@@ -133,9 +141,9 @@ struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
     /// The property `Checked`.
     var checked: ODataDuration?
     /// The property `Products`.
-    var products: ODataRelatedEntities<Product>?
+    var products: ODataRelatedEntities<Product, ODataAllowed>?
     /// The property `Next`.
-    var next: ODataRelated<Shelf>?
+    var next: ODataRelated<Shelf, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -144,8 +152,8 @@ struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
       width: ODataDecimal? = nil,
       opensAt: ODataTimeOfDay? = nil,
       checked: ODataDuration? = nil,
-      products: ODataRelatedEntities<Product>? = nil,
-      next: ODataRelated<Shelf>? = nil
+      products: ODataRelatedEntities<Product, ODataAllowed>? = nil,
+      next: ODataRelated<Shelf, ODataAllowed>? = nil
     ) {
       self.code = code
       self.label = label

@@ -9,6 +9,12 @@ import LarderOData
 struct ShopInfo: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.ShopInfo"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "Name",
+    "Address",
+    "OpensAt"
+  ]
   /// The property `Name`.
   let name: String
   /// The property `Address`.
@@ -101,14 +107,14 @@ struct ShopInfo: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     /// The property `OpensAt`.
     var opensAt: ODataTimeOfDay?
     /// The property `Favourite`.
-    var favourite: ODataRelated<Product>?
+    var favourite: ODataRelated<Product, ODataAllowed>?
 
     /// Creates the properties.
     init(
       name: String? = nil,
       address: Address? = nil,
       opensAt: ODataTimeOfDay? = nil,
-      favourite: ODataRelated<Product>? = nil
+      favourite: ODataRelated<Product, ODataAllowed>? = nil
     ) {
       self.name = name
       self.address = address

@@ -9,6 +9,14 @@ import LarderOData
 struct Supplier: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Supplier"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "Country",
+    "Number",
+    "Name",
+    "Address",
+    "Others"
+  ]
   /// The property `Country`.
   let country: String
   /// The property `Number`.
@@ -121,7 +129,7 @@ struct Supplier: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
     /// The property `Others`.
     var others: [Address]?
     /// The property `Products`.
-    var products: ODataRelatedEntities<Product>?
+    var products: ODataRelatedEntities<Product, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -130,7 +138,7 @@ struct Supplier: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, 
       name: String,
       address: Address? = nil,
       others: [Address]? = nil,
-      products: ODataRelatedEntities<Product>? = nil
+      products: ODataRelatedEntities<Product, ODataAllowed>? = nil
     ) {
       self.country = country
       self.number = number

@@ -10,12 +10,23 @@ struct SAPApiSalesOrderSrvEntities: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
 
-  /// Creates the service in an online or offline store.
-  init(_ store: any ODataStore) { self.store = store }
+  /// Whether reads name the declared properties in `$select`.
+  let selectsDeclared: Bool
+
+  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
+  /// properties in `$select`, for a service that otherwise returns only some of them.
+  init(_ store: any ODataStore, selectsDeclared: Bool = false) {
+    self.store = store
+    self.selectsDeclared = selectsDeclared
+  }
 
   /// The entity set `A_SalesOrder`.
-  var salesOrder: ODataEntitySet<SAPSalesOrder> { .init(self.store, ODataQuery<SAPSalesOrder>("A_SalesOrder")) }
+  var salesOrder: ODataEntitySet<SAPSalesOrder> {
+    .init(self.store, ODataQuery<SAPSalesOrder>("A_SalesOrder"), selectsDeclared: self.selectsDeclared)
+  }
 
   /// The entity set `A_SalesOrderItem`.
-  var salesOrderItem: ODataEntitySet<SAPSalesOrderItem> { .init(self.store, ODataQuery<SAPSalesOrderItem>("A_SalesOrderItem")) }
+  var salesOrderItem: ODataEntitySet<SAPSalesOrderItem> {
+    .init(self.store, ODataQuery<SAPSalesOrderItem>("A_SalesOrderItem"), selectsDeclared: self.selectsDeclared)
+  }
 }

@@ -11,6 +11,34 @@ import LarderOData
 struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "API_SALES_ORDER_SRV.A_SalesOrderType"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "SalesOrder",
+    "SalesOrderType",
+    "SalesOrganization",
+    "DistributionChannel",
+    "OrganizationDivision",
+    "SoldToParty",
+    "PurchaseOrderByCustomer",
+    "CustomerPurchaseOrderType",
+    "CustomerPurchaseOrderDate",
+    "TransactionCurrency",
+    "SDDocumentReason",
+    "TotalNetAmount",
+    "SalesOrderDate",
+    "RequestedDeliveryDate",
+    "ShippingCondition",
+    "IncotermsClassification",
+    "CustomerPaymentTerms",
+    "PricingDate",
+    "ReferenceSDDocument",
+    "ReferenceSDDocumentCategory",
+    "OverallSDProcessStatus",
+    "OverallDeliveryStatus",
+    "CreatedByUser",
+    "CreationDate",
+    "LastChangeDate"
+  ]
   /// Sales Order
   let salesOrder: String
   /// Order Type
@@ -302,7 +330,7 @@ struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hasha
     /// Reference Document Category
     var referenceSDDocumentCategory: String?
     /// The property `to_Item`.
-    var toItem: ODataRelatedEntities<SAPSalesOrderItem>?
+    var toItem: ODataRelatedEntities<SAPSalesOrderItem, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -324,7 +352,7 @@ struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hasha
       pricingDate: ODataDateTime? = nil,
       referenceSDDocument: String? = nil,
       referenceSDDocumentCategory: String? = nil,
-      toItem: ODataRelatedEntities<SAPSalesOrderItem>? = nil
+      toItem: ODataRelatedEntities<SAPSalesOrderItem, ODataAllowed>? = nil
     ) {
       self.salesOrderType = salesOrderType
       self.salesOrganization = salesOrganization

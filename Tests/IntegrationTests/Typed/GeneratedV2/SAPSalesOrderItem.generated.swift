@@ -11,6 +11,27 @@ import LarderOData
 struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "API_SALES_ORDER_SRV.A_SalesOrderItemType"
+  /// What `$select` names to read all properties.
+  static let odataSelection = [
+    "SalesOrder",
+    "SalesOrderItem",
+    "HigherLevelItem",
+    "Material",
+    "MaterialByCustomer",
+    "SalesOrderItemText",
+    "SalesOrderItemCategory",
+    "PurchaseOrderByCustomer",
+    "RequestedQuantity",
+    "RequestedQuantityUnit",
+    "OverdelivTolrtdLmtRatioInPct",
+    "UnlimitedOverdeliveryIsAllowed",
+    "NetAmount",
+    "TransactionCurrency",
+    "MaterialGroup",
+    "Plant",
+    "ShippingPoint",
+    "RequestedDeliveryDate"
+  ]
   /// SalesOrder
   let salesOrder: String
   /// SalesOrderItem
@@ -252,7 +273,7 @@ struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, H
     /// RequestedDeliveryDate
     var requestedDeliveryDate: ODataDateTime?
     /// The property `to_SalesOrder`.
-    var toSalesOrder: ODataRelated<SAPSalesOrder>?
+    var toSalesOrder: ODataRelated<SAPSalesOrder, ODataAllowed>?
 
     /// Creates the properties.
     init(
@@ -273,7 +294,7 @@ struct SAPSalesOrderItem: ODataTracked, Identifiable, ODataCreatable, Codable, H
       plant: String? = nil,
       shippingPoint: String? = nil,
       requestedDeliveryDate: ODataDateTime? = nil,
-      toSalesOrder: ODataRelated<SAPSalesOrder>? = nil
+      toSalesOrder: ODataRelated<SAPSalesOrder, ODataAllowed>? = nil
     ) {
       self.salesOrder = salesOrder
       self.higherLevelItem = higherLevelItem

@@ -1,0 +1,119 @@
+internal import LarderOData
+
+/// What a service does not allow for the entities of each type, by the annotations of all places that have them. What one
+/// of the places allows is allowed: the type does not say which place a value comes from.
+struct RestrictionTable {
+  private let model: EdmModel
+  /// By the qualified name of a type, the restrictions of its entity sets and of the navigation properties that contain
+  /// its entities.
+  private var collections: [String: [SetRestrictions]] = [:]
+  private var singletons: [String: [SetRestrictions]] = [:]
+  /// The qualified names of the types whose entities are created through those that they belong to.
+  private let createdChildren: Set<String>
+  /// By the path of a navigation property, `NS.Type/Name`, its own restrictions.
+  private var navigation: [String: SetRestrictions] = [:]
+  /// Whether related entities can be created with new ones, as far as the entity containers say.
+  let allowsDeepInsert: Bool
+  /// By the qualified name of a complex type, the properties that have it.
+  private var uses: [String: [(owner: EdmStructure, property: String)]] = [:]
+
+  init(_ model: EdmModel) {
+    self.model = model
+    createdChildren = ChildCreation(model: model).types()
+    let support = model.schemas.flatMap(\.containers).map { container in
+      model.annotation("Org.OData.Capabilities.V1.DeepInsertSupport", target: container.qualifiedName)?
+        .value?["Supported"]?.bool != false
+    }
+    allowsDeepInsert = support.isEmpty || support.contains(true)
+    // By the qualified name of a type, the targets of the annotations of its entity sets and singletons.
+    var targets: [String: [String]] = [:]
+    for container in model.schemas.flatMap(\.containers) {
+      for set in container.entitySets {
+        let (type, target) = (model.resolve(set.entityType), "\(container.qualifiedName)/\(set.name)")
+        targets[type, default: []].append(target)
+        collections[type, default: []].append(SetRestrictions(set) { value($0, target) })
+      }
+      for singleton in container.singletons {
+        let (type, target) = (model.resolve(singleton.type), "\(container.qualifiedName)/\(singleton.name)")
+        targets[type, default: []].append(target)
+        singletons[type, default: []].append(SetRestrictions { value($0, target) })
+      }
+    }
+    let parameters = Set(
+      model.schemas.flatMap(\.actions).flatMap { $0.parameters.dropFirst($0.isBound ? 1 : 0) }
+        .compactMap { $0.type.name.map(model.resolve) })
+    for schema in model.schemas {
+      for name in schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName) {
+        guard let structure = model.structure(name) else { continue }
+        for property in structure.ownNavigationProperties {
+          add(property, of: name, targets[name] ?? [], parameters)
+        }
+        for property in structure.ownProperties {
+          guard let type = property.type.name.map(model.resolve) else { continue }
+          uses[type, default: []].append((structure, property.name))
+        }
+      }
+    }
+  }
+
+  /// The restrictions of a type: those of its places, or of the places of the nearest base type that has some.
+  func restrictions(of structure: EdmStructure) -> SetRestrictions {
+    guard structure.isEntityType else { return ofMembers(of: structure.name) }
+    let chain = structure.chain.reversed().map(\.name)
+    func common(_ places: [SetRestrictions]) -> SetRestrictions? {
+      places.first.map { places.dropFirst().reduce($0) { $0.common(with: $1) } }
+    }
+    var restrictions = chain.lazy.compactMap { collections[$0] }.first.flatMap(common)
+    for singleton in chain.flatMap({ singletons[$0] ?? [] }) {
+      restrictions = restrictions?.commonOfEntities(with: singleton) ?? singleton
+    }
+    if structure.chain.contains(where: { createdChildren.contains($0.name) }) { restrictions?.isInsertable = true }
+    return restrictions ?? SetRestrictions()
+  }
+
+  /// The restrictions of a navigation property that a type declares.
+  func restrictions(of property: String, in type: String) -> SetRestrictions {
+    navigation["\(type)/\(property)"] ?? SetRestrictions()
+  }
+
+  private func value(_ term: String, _ target: String) -> EdmAnnotationValue? {
+    model.annotation("Org.OData.Capabilities.V1." + term, target: target)?.value
+  }
+
+  /// Adds the restrictions of a navigation property: its own annotations, and `NavigationRestrictions` of the sets and
+  /// singletons of its owner (Capabilities vocabulary, `NavigationPropertyRestriction`).
+  /// Entities of the types of actions' `parameters` are made all the same.
+  private mutating func add(
+    _ property: EdmNavigationProperty, of owner: String, _ targets: [String], _ parameters: Set<String>
+  ) {
+    let target = "\(owner)/\(property.name)"
+    let places = targets.map { place in
+      let record = value("NavigationRestrictions", place)?["RestrictedProperties"]?.items?
+        .first { $0["NavigationProperty"]?.text == property.name }
+      return SetRestrictions { record?[$0] ?? value($0, "\(place)/\(property.name)") ?? value($0, target) }
+    }
+    let own = SetRestrictions { value($0, target) }
+    var restrictions = places.dropFirst().reduce(places.first ?? own) { $0.common(with: $1) }
+    navigation[target] = restrictions
+    guard let type = property.type.name.map(model.resolve) else { return }
+    if parameters.contains(type) { restrictions.isInsertable = true }
+    if property.containsTarget { collections[type, default: []].append(restrictions) }
+  }
+
+  /// The members of a complex type that cannot be in filters and orders: those for which each property of the type says
+  /// so, `Address/City`.
+  private func ofMembers(of type: String) -> SetRestrictions {
+    var restrictions = SetRestrictions()
+    for (place, use) in (uses[type] ?? []).enumerated() {
+      let owner = use.owner.isEntityType ? self.restrictions(of: use.owner) : SetRestrictions()
+      func members(_ paths: Set<String>) -> Set<String> {
+        Set(paths.filter { $0.hasPrefix(use.property + "/") }.map { String($0.dropFirst(use.property.count + 1)) })
+      }
+      let (unfilterable, unsortable) = (members(owner.unfilterable), members(owner.unsortable))
+      restrictions.unfilterable =
+        place == 0 ? unfilterable : restrictions.unfilterable.intersection(unfilterable)
+      restrictions.unsortable = place == 0 ? unsortable : restrictions.unsortable.intersection(unsortable)
+    }
+    return restrictions
+  }
+}

@@ -1,0 +1,71 @@
+internal import LarderOData
+
+/// What a service does not allow for the entities of an entity set, a singleton or a navigation property.
+struct SetRestrictions {
+  var isFilterable = true
+  var isSortable = true
+  var isInsertable = true
+  var isUpdatable = true
+  var isDeletable = true
+  var isExpandable = true
+  /// Whether related entities can be created with a new one.
+  var allowsDeepInsert = true
+  /// Names of properties, and paths of members of complex properties.
+  var unfilterable: Set<String> = []
+  var unsortable: Set<String> = []
+  /// Names of properties.
+  var notInsertable: Set<String> = []
+  var notUpdatable: Set<String> = []
+  var notExpandable: Set<String> = []
+  /// Names of properties that a new entity must have.
+  var required: Set<String> = []
+
+  /// No restrictions.
+  init() {}
+
+  /// Reads annotations by the names of their terms in the Capabilities vocabulary, and SAP's attributes of a set.
+  init(_ set: EdmEntitySet? = nil, _ record: (String) -> EdmAnnotationValue?) {
+    func paths(_ value: EdmAnnotationValue?) -> Set<String> { Set((value?.items ?? []).compactMap(\.text)) }
+    let (filter, sort) = (record("FilterRestrictions"), record("SortRestrictions"))
+    let (insert, update) = (record("InsertRestrictions"), record("UpdateRestrictions"))
+    let (delete, expand) = (record("DeleteRestrictions"), record("ExpandRestrictions"))
+    isFilterable = filter?["Filterable"]?.bool != false
+    isSortable = sort?["Sortable"]?.bool != false
+    isInsertable = insert?["Insertable"]?.bool != false && set?.sap("creatable") != "false"
+    isUpdatable = update?["Updatable"]?.bool != false && set?.sap("updatable") != "false"
+    isDeletable = delete?["Deletable"]?.bool != false && set?.sap("deletable") != "false"
+    isExpandable = expand?["Expandable"]?.bool != false
+    allowsDeepInsert = (insert?["DeepInsertSupport"] ?? record("DeepInsertSupport"))?["Supported"]?.bool != false
+    unfilterable = paths(filter?["NonFilterableProperties"])
+    unsortable = paths(sort?["NonSortableProperties"])
+    notInsertable = paths(insert?["NonInsertableProperties"]).union(paths(insert?["NonInsertableNavigationProperties"]))
+    notUpdatable = paths(update?["NonUpdatableProperties"])
+    notExpandable = paths(expand?["NonExpandableProperties"])
+    required = paths(insert?["RequiredProperties"])
+  }
+
+  /// The restrictions that both have: what one of them allows is allowed.
+  func common(with other: SetRestrictions) -> SetRestrictions {
+    var common = commonOfEntities(with: other)
+    common.isFilterable = isFilterable || other.isFilterable
+    common.isSortable = isSortable || other.isSortable
+    common.isInsertable = isInsertable || other.isInsertable
+    common.isDeletable = isDeletable || other.isDeletable
+    common.allowsDeepInsert = allowsDeepInsert || other.allowsDeepInsert
+    common.unfilterable.formIntersection(other.unfilterable)
+    common.unsortable.formIntersection(other.unsortable)
+    common.notInsertable.formIntersection(other.notInsertable)
+    common.required.formIntersection(other.required)
+    return common
+  }
+
+  /// The restrictions, as far as a single entity does not lift them: a singleton is not filtered, created or deleted.
+  func commonOfEntities(with singleton: SetRestrictions) -> SetRestrictions {
+    var common = self
+    common.isUpdatable = isUpdatable || singleton.isUpdatable
+    common.isExpandable = isExpandable || singleton.isExpandable
+    common.notUpdatable.formIntersection(singleton.notUpdatable)
+    common.notExpandable.formIntersection(singleton.notExpandable)
+    return common
+  }
+}

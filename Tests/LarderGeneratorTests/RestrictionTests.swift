@@ -1,0 +1,182 @@
+import Foundation
+import LarderOData
+import Testing
+
+@testable import LarderGenerator
+
+/// Restrictions of the Capabilities vocabulary, wherever they are annotated.
+@Suite("Restrictions in generated types", .timeLimit(.minutes(5)))
+struct RestrictionTests {
+  private static func term(_ name: String, _ content: String) -> String {
+    "<Annotation Term=\"Org.OData.Capabilities.V1.\(name)\"><Record>\(content)</Record></Annotation>"
+  }
+
+  private static func no(_ property: String) -> String { "<PropertyValue Property=\"\(property)\" Bool=\"false\"/>" }
+
+  private static func paths(_ property: String, _ paths: String...) -> String {
+    "<PropertyValue Property=\"\(property)\"><Collection>"
+      + paths.map { "<PropertyPath>\($0)</PropertyPath>" }.joined() + "</Collection></PropertyValue>"
+  }
+
+  /// What `NavigationRestrictions` of a set say about a navigation property.
+  private static func navigation(_ name: String, _ term: String, _ property: String) -> String {
+    """
+    <PropertyValue Property="RestrictedProperties"><Collection><Record>
+      <PropertyValue Property="NavigationProperty" NavigationPropertyPath="\(name)"/>
+      <PropertyValue Property="\(term)"><Record>\(no(property))</Record></PropertyValue>
+    </Record></Collection></PropertyValue>
+    """
+  }
+
+  private static func type(_ name: String, _ content: String = "") -> String {
+    "<EntityType Name=\"\(name)\"><Key><PropertyRef Name=\"ID\"/></Key>"
+      + "<Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/><Property Name=\"X\" Type=\"Edm.String\"/>"
+      + "\(content)</EntityType>"
+  }
+
+  /// Where the annotations of the tests are.
+  private struct Places {
+    var set = ""
+    var singleton = ""
+    var kids = ""
+    var container = ""
+  }
+
+  private func files(_ places: Places, others: String = "", sets: String = "") throws -> [String: String] {
+    let links = """
+      <Property Name="Place" Type="Shop.Place"/>
+      <NavigationProperty Name="Kids" Type="Collection(Shop.Kid)" ContainsTarget="true">\(places.kids)</NavigationProperty>
+      <NavigationProperty Name="Ref" Type="Shop.Other"/><NavigationProperty Name="Refs" Type="Collection(Shop.Other)"/>
+      """
+    return try generate(
+      try model(
+        Self.type("Parent", links) + Self.type("Kid") + Self.type("Other") + Self.type("Head") + others + """
+          <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/></ComplexType>
+          <EntityContainer Name="Service">\(places.container)
+            <EntitySet Name="Parents" EntityType="Shop.Parent">\(places.set)</EntitySet>
+            <EntitySet Name="Others" EntityType="Shop.Other"/>
+            <Singleton Name="Head" Type="Shop.Head">\(places.singleton)</Singleton>\(sets)</EntityContainer>
+          """))
+  }
+
+  @Test("a singleton that cannot be updated or expanded restricts its type")
+  func singletons() throws {
+    #expect(try files(Places())["Head"]?.contains("struct Update") == true)
+    let head = try files(Places(singleton: Self.term("UpdateRestrictions", Self.no("Updatable"))))["Head"]
+    #expect(head?.contains("struct Update") == false && head?.contains("let x: String?") == true)
+    // A set of the type allows it.
+    let both = try files(
+      Places(singleton: Self.term("UpdateRestrictions", Self.no("Updatable"))),
+      sets: "<EntitySet Name=\"Heads\" EntityType=\"Shop.Head\"/>")["Head"]
+    #expect(both?.contains("struct Update") == true)
+  }
+
+  @Test(
+    "a contained type has the restrictions of the navigation property that contains it",
+    arguments: [
+      Places(
+        kids: term("InsertRestrictions", no("Insertable")) + term("UpdateRestrictions", no("Updatable"))
+          + term("DeleteRestrictions", no("Deletable"))),
+      nil,
+    ] as [Places?])
+  private func contained(places: Places?) throws {
+    let kid = try #require(try files(places ?? Places())["Kid"])
+    #expect(kid.contains("struct Create") == (places == nil) && kid.contains("struct Update") == (places == nil))
+    #expect(kid.contains("typealias ODataDeletion = ODataForbidden") == (places != nil))
+  }
+
+  @Test("NavigationRestrictions of a set restrict the contained type, and what a creation contains")
+  func navigationRestrictions() throws {
+    for place in ["Kids", "Ref"] {
+      let set = Self.term(
+        "NavigationRestrictions", Self.navigation(place, "InsertRestrictions", "Insertable"))
+      let restricted = try files(Places(set: set))
+      let parent = try #require(restricted["Parent"])
+      #expect(restricted["Kid"]?.contains("struct Create") == (place != "Kids"))
+      #expect(parent.contains("var kids: ODataRelatedEntities<Kid, ODataAllowed>?") == (place != "Kids"))
+      #expect(parent.contains("var ref: ODataRelated<Other, ODataForbidden>?") == (place == "Ref"))
+    }
+    let deletion = Self.term(
+      "NavigationRestrictions", Self.navigation("Kids", "DeleteRestrictions", "Deletable"))
+    #expect(try files(Places(set: deletion))["Kid"]?.contains("ODataDeletion = ODataForbidden") == true)
+  }
+
+  @Test("a set that creates nothing does not stop a navigation property that says that it does")
+  func creatingNavigation() throws {
+    let set = Self.term("InsertRestrictions", Self.no("Insertable"))
+    let nothing = try files(
+      Places(), others: Self.type("Job"), sets: "<EntitySet Name=\"Jobs\" EntityType=\"Shop.Job\">\(set)</EntitySet>"
+    )
+    #expect(nothing["Job"]?.contains("struct Create") == false)
+    let yes = Self.term("InsertRestrictions", "<PropertyValue Property=\"Insertable\" Bool=\"true\"/>")
+    let list = "<NavigationProperty Name=\"Jobs\" Type=\"Collection(Shop.Job)\">\(yes)</NavigationProperty>"
+    let some = try files(
+      Places(), others: Self.type("Job") + Self.type("List", list),
+      sets: "<EntitySet Name=\"Jobs\" EntityType=\"Shop.Job\">\(set)</EntitySet>")
+    #expect(some["Job"]?.contains("struct Create") == true)
+  }
+
+  @Test("an entity that is the parameter of an action can be made, though no navigation property creates it")
+  func parameters() throws {
+    let restricted = Places(kids: Self.term("InsertRestrictions", Self.no("Insertable")))
+    let action = """
+      <Action Name="Adopt" IsBound="true"><Parameter Name="it" Type="Shop.Parent"/><Parameter Name="Kid" Type="Shop.Kid"/>
+      </Action>
+      """
+    let files = try files(restricted, others: action)
+    #expect(files["Operations"]?.contains("func adopt(kid: Kid.Create? = nil)") == true)
+    #expect(files["Parent"]?.contains("var kids: ODataRelatedEntities") == false)
+  }
+
+  @Test("properties that a new entity must have are required in a creation")
+  func required() throws {
+    let set = Self.term("InsertRestrictions", Self.paths("RequiredProperties", "X", "ID", "Kids"))
+    let create = try #require(try files(Places(set: set))["Parent"]?.components(separatedBy: "struct Create").last)
+    #expect(
+      create.contains("id: Int32,\n") && create.contains("x: String,\n") && create.contains("place: Place? = nil"))
+  }
+
+  @Test("without deep inserts, a creation is bound to existing entities alone")
+  func deepInsert() async throws {
+    let support =
+      "<Annotation Term=\"Org.OData.Capabilities.V1.DeepInsertSupport\"><Record>\(Self.no("Supported"))</Record></Annotation>"
+    for places in [Places(set: support), Places(container: support)] {
+      let create = try #require(try files(places)["Parent"]?.components(separatedBy: "struct Create").last)
+      #expect(create.contains("var ref: ODataRelated<Other, ODataForbidden>?") && !create.contains("var kids:"))
+      #expect(create.contains("var refs: ODataRelatedEntities<Other, ODataForbidden>?"))
+    }
+    var files = try files(Places(set: support))
+    files["right.swift"] = Self.program("ref: .existing(service.others[2]), refs: .existing(service.others[3])")
+    #expect(try await Compiler().check(swift(files)).isEmpty)
+    files["wrong.swift"] = Self.program("ref: .new(.init(id: 2))", "wrong")
+    files["list.swift"] = Self.program("refs: [.init(id: 2)]", "list")
+    let errors = try await Compiler().check(swift(files)).filter { $0.kind == "error" }
+    #expect(Set(errors.map(\.file)) == ["wrong.swift", "list.swift"], "\(errors)")
+  }
+
+  private static func program(_ related: String, _ name: String = "right") -> String {
+    """
+    import LarderOData
+    import LarderService
+    func \(name)(_ service: Service) async throws {
+      _ = try await service.parents.create(.init(id: 1, \(related)))
+    }
+
+    """
+  }
+
+  private func swift(_ files: [String: String]) -> [String: String] {
+    Dictionary(uniqueKeysWithValues: files.map { ($0.key.hasSuffix(".swift") ? $0.key : $0.key + ".swift", $0.value) })
+  }
+
+  @Test("a member of a complex type is no operand if each property of the type says so")
+  func complexPaths() throws {
+    let set =
+      Self.term("FilterRestrictions", Self.paths("NonFilterableProperties", "Place/City"))
+      + Self.term("SortRestrictions", Self.paths("NonSortableProperties", "Place/City"))
+    let place = try #require(try files(Places(set: set))["Place"])
+    #expect(place.contains("var city: Unsortable<Unfilterable<Field<String>>> {"))
+    let other = Self.type("Another", "<Property Name=\"Place\" Type=\"Shop.Place\"/>")
+    #expect(try files(Places(set: set), others: other)["Place"]?.contains("var city: Field<String> {") == true)
+  }
+}
