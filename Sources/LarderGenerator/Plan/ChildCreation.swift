@@ -21,9 +21,9 @@ struct ChildCreation {
   /// The qualified names of the types.
   func types() -> Set<String> { model.version < .v4 ? typesByAttributes() : typesByRestrictions() }
 
-  /// V4: a navigation property is one that entities are created through if the restrictions of a set, or its own, say so
-  /// or leave it to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`). Contained entities
-  /// are created in no other way.
+  /// V4: a navigation property is one that entities are created through if the restrictions of a set, or its own, say
+  /// so or leave it to the entity (Capabilities vocabulary, `NavigationPropertyRestriction/InsertRestrictions`).
+  /// Contained entities are created in no other way.
   private func typesByRestrictions() -> Set<String> {
     var types: Set<String> = []
     for (owner, target) in roots {

@@ -1,7 +1,7 @@
 internal import LarderOData
 
-/// What a service does not allow for the entities of each type, by the annotations of all places that have them. What one
-/// of the places allows is allowed: the type does not say which place a value comes from.
+/// What a service does not allow for the entities of each type, by the annotations of all places that have them. What
+/// one of the places allows is allowed: the type does not say which place a value comes from.
 struct RestrictionTable {
   private let model: EdmModel
   /// By the qualified name of a type, the restrictions of its entity sets and of the navigation properties that contain
@@ -82,7 +82,7 @@ struct RestrictionTable {
 
   /// Adds the restrictions of a navigation property: its own annotations, and `NavigationRestrictions` of the sets and
   /// singletons of its owner (Capabilities vocabulary, `NavigationPropertyRestriction`).
-  /// Entities of the types of actions' `parameters` are made all the same.
+  /// A type in `parameters`, which actions have, keeps its creation: calls need it.
   private mutating func add(
     _ property: EdmNavigationProperty, of owner: String, _ targets: [String], _ parameters: Set<String>
   ) {
