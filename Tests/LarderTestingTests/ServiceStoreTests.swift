@@ -103,7 +103,8 @@ struct ServiceStoreTests {
     let item = ODataEntity(properties: [ODataProperty("Text", .string("deep"))])
     order.navigationLinks.append(
       ODataNavigationLink(name: "Items", content: .collection(ODataEntityCollection(entities: [item]))))
-    _ = try await store.execute(.create(order, in: "Orders"))
+    let created = try await store.create(order, in: "Orders")
+    #expect(created?.navigationLink("Items")?.entities?.map { $0["Text"] } == [.string("deep")])
     _ = try await store.execute(.single(.createLink("Orders(1)/Tags/$ref", to: "Tags('it''s%2Fold')")))
     _ = try await store.execute(
       .create(ODataEntity(properties: [ODataProperty("Pos", .int32(9))]), in: "Orders(2)/Parts"))
@@ -113,6 +114,25 @@ struct ServiceStoreTests {
     #expect(service.rows("Items").last?["Order_ID"] == 3)
     #expect(service["Orders(2)/Parts(9)"] != nil)
     #expect(try await service.get("Orders(1)/Tags/$count").text == "2")
+    try await store.close()
+  }
+
+  @Test("An offline store without queries answers every query of the sets, and gets deltas of them")
+  func wholeCopy() async throws {
+    let service = try Shop.service()
+    let store = try await service.offlineStore()
+    service.isOffline = true
+    let path = "Orders?$orderby=ID&$expand=Items($expand=Order),Tags($expand=Orders),Main,Parts,Case,Shop.Rush/Helper"
+    let orders = try await store.readEntitySet(path).entities
+    #expect(orders.map { $0.navigationLink("Items")?.entities?.count } == [0, 2])
+    #expect(orders.map { $0.navigationLink("Tags")?.entities?.count } == [1, 0])
+    #expect(try await store.readEntitySet("Tags?$expand=Orders").entities.count == 2)
+    service.isOffline = false
+    try service.change("Orders(1)", ["Note": "theirs"])
+    let report = try await store.download()
+    #expect(report.queries.map(\.name).sorted() == ["Items", "Orders", "Tags"])
+    #expect(report.queries.allSatisfy { $0.strategy == .changes }, "\(report)")
+    #expect(try await store.readEntity("Orders(1)")?["Note"] == .string("theirs"))
     try await store.close()
   }
 

@@ -90,6 +90,13 @@ extension OpenStore {
   ) throws -> (bytes: [UInt8], mediaType: String)? {
     guard let path = change.path else { return nil }
     let options = OfflineODataResultOptions(request)
+    // A created entity is returned with the entities that were created with it (OData Protocol 4.01 §11.4.2.2).
+    if let expand = DeepInsertExpansion(request, snapshot.plan.model).text,
+      let result = try? run(path + "?$expand=" + expand, options, snapshot).json(snapshot.connection),
+      result.end.outcome == .content
+    {
+      return (result.bytes, result.end.mediaType)
+    }
     var run: ResultRun?
     if let set = change.entity?.table, let key = change.key {
       let options = try options.heeding(nil, isJSON: true)

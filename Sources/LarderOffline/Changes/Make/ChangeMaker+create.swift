@@ -212,7 +212,9 @@ extension ChangeMaker {
       isWhole = false
       guard let value = LocalKey.value(column, row: reference.row, rows.connection.environment) else {
         throw OfflineODataError(
-          .missingKeyProperty, "\(table.name): the store cannot create a value for \(column.name)")
+          .missingKeyProperty,
+          "\(table.name)/\(column.name): no value of Edm.\(column.type.primitive?.rawValue ?? "Untyped") is surely unused, so the entity cannot have a temporary key; set the key (with allowedProperties if the service computes it), or create the entity online"
+        )
       }
       cells[column.name] = value
       // A key property inside a complex value makes that value exist.

@@ -1,0 +1,54 @@
+import LarderOData
+import LarderService
+import LarderTestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("The response to a creation", .timeLimit(.minutes(1)))
+struct CreatedEntityTests {
+  private static func part(_ type: String?, _ link: String?, _ parts: [ODataEntity] = []) -> ODataEntity {
+    let content = ODataNavigationLink.Content.collection(ODataEntityCollection(entities: parts))
+    return ODataEntity(
+      typeName: type, navigationLinks: link.map { [ODataNavigationLink(name: $0, content: content)] } ?? [])
+  }
+
+  // OData Protocol 4.01 §11.4.2.2
+  @Test(
+    "an entity is returned with the entities that were created with it, at all levels",
+    arguments: [(ODataVersion.v4, "Items($expand=Parts),Tags"), (.v2, "Items/Parts,Tags")])
+  func expansion(_ version: ODataVersion, _ expected: String) {
+    let item = Self.part(nil, "Parts", [Self.part(nil, nil)])
+    var order = Self.part(nil, "Items", [Self.part(nil, nil), item])
+    order.navigationLinks += Self.part(nil, "Tags", [Self.part(nil, nil)]).navigationLinks
+    var bound = ODataNavigationLink(name: "Customer")
+    bound.bindings = ["Customers(1)"]
+    order.navigationLinks.append(bound)
+    let model = EdmModel(version: version, schemas: [])
+    #expect(DeepInsertExpansion(.create(order, in: "Orders"), model).text == expected)
+    #expect(DeepInsertExpansion(.create(Self.part(nil, nil), in: "Orders"), model).text == nil)
+  }
+
+  @Test("the entities of a derived type are expanded by a path with the type")
+  func derived() {
+    let order = Self.part("N.Rush", "Stops", [Self.part("N.Stop", nil)])
+    #expect(
+      DeepInsertExpansion(.create(order, in: "Orders"), EdmModel(version: .v4, schemas: [])).text == "N.Rush/Stops")
+  }
+
+  @Test("a key for which no temporary value is surely unused must be given, and the error says so")
+  func noTemporaryKey() async throws {
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Byte\" Nullable=\"false\">"
+    let rig = try await ChangeRig(
+      ReplicaRig.v4(
+        "<EntityType Name=\"Kind\">\(key)<Annotation Term=\"Org.OData.Core.V1.Computed\"/></Property></EntityType>",
+        container: "<EntitySet Name=\"Kinds\" EntityType=\"N.Kind\"/>"))
+    let error = await #expect(throws: OfflineODataError.self) { try await rig.create("Kinds", []) }
+    #expect(error?.name == .missingKeyProperty)
+    #expect(error?.errorMessage.contains("Kinds/ID: no value of Edm.Byte is surely unused") == true)
+    var request = ODataSingleRequest.create(ODataEntity(properties: [ODataProperty("ID", .byte(7))]), in: "Kinds")
+    request.allowedProperties = ["ID"]
+    try await rig.change(request)
+    #expect(try await rig.read("Kinds(7)").contains("7"))
+  }
+}
