@@ -50,6 +50,8 @@ let package = Package(
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .executable(name: "larder", targets: ["LarderTool"]),
+    // A command plugin finds its tool by a product that has the name of the target.
+    .executable(name: "LarderTool", targets: ["LarderTool"]),
     .plugin(name: "LarderGenerator", targets: ["LarderGeneratorPlugin"]),
     .plugin(name: "LarderMetadata", targets: ["LarderMetadataPlugin"]),
   ],
