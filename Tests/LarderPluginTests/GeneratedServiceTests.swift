@@ -54,7 +54,7 @@ struct GeneratedServiceTests {
     try await isRight(store)
     service.isOffline = false
     let report = try await store.upload()
-    #expect(report.failed == 0 && report.left == 0 && service.rows("Orders").count == 3, "\(report)")
+    #expect(report.failed == 0 && report.pending == 0 && service.rows("Orders").count == 3, "\(report)")
     try await store.close()
   }
 }

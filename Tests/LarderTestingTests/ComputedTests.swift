@@ -74,7 +74,7 @@ struct ComputedTests {
     let store = try await service.offlineStore()
     _ = try await store.create(ODataEntity(), in: "Events")
     let report = try await store.upload()
-    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(report.failed == 0 && report.pending == 0, "\(report)")
     #expect(Set(service.rows("Events").map { $0["ID"] }).count == 3)
     try await store.close()
   }
