@@ -6,9 +6,9 @@ import Testing
 /// The types come from the build plugin, which generates them from the document beside this file in each build.
 @Suite("A service that the build plugin generated", .timeLimit(.minutes(2)))
 struct GeneratedServiceTests {
-  private func makeService() throws -> TestService {
+  private func makeService() throws -> ODataTestService {
     let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "shop.xml")
-    return try TestService(
+    return try ODataTestService(
       metadata: Array(Data(contentsOf: document)),
       rows: [
         "Customers": [["ID": 3, "Country": "DE"], ["ID": 4, "Country": "FR"]],
