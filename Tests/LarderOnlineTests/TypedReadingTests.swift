@@ -569,8 +569,8 @@ extension TypedReadingTests {
       #expect(try await books.reading().send().first?.title == "t")
       #expect(try await books[1].reading().send().title == "t")
       for try await page in books.pages() { #expect(page.map(\.title) == ["t"]) }
-      for try await rows in try books.live() { #expect(rows.map(\.title) == ["t"]) }
-      for try await book in try books[1].live() { #expect(book?.title == "t") }
+      for try await rows in books.live() { #expect(rows.map(\.title) == ["t"]) }
+      for try await book in books[1].live() { #expect(book?.title == "t") }
       let expanded = try await books.expand(\.chapters).all()
       #expect(expanded.first?.title == "t" && expanded.first?.chapters?.first?.title == "t")
       #expect(try await books[1].expand(\.chapters).get().chapters?.first?.title == "t")
@@ -678,8 +678,8 @@ extension TypedReadingTests {
       #expect(try await books.first(as: Row.self) { $0.title }?.title == "t")
       #expect(try await books[1].get(as: Row.self) { $0.title }.title == "t")
       for try await page in books.pages(as: Row.self, selecting: { $0.title }) { #expect(page.first?.title == "t") }
-      for try await rows in try books.live(as: Row.self, selecting: { $0.title }) { #expect(rows.first?.title == "t") }
-      for try await row in try books[1].live(as: Row.self, selecting: { $0.title }) { #expect(row?.title == "t") }
+      for try await rows in books.live(as: Row.self, selecting: { $0.title }) { #expect(rows.first?.title == "t") }
+      for try await row in books[1].live(as: Row.self, selecting: { $0.title }) { #expect(row?.title == "t") }
       #expect(try await books.reading(as: Row.self) { $0.title }.send().first?.title == "t")
       #expect(try await books[1].reading(as: Row.self) { $0.title }.send().title == "t")
     }

@@ -24,7 +24,7 @@ struct CancelledCallTests {
     let rig = try await UploadRig()
     let store = rig.store
     let task = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       try await Self.run(call, store)
     }
     await #expect(throws: CancellationError.self) { try await task.value }
