@@ -48,7 +48,7 @@ func showAndChange(_ store: any ODataStore) async throws {
     .filter { $0.due < .now && $0.customer == "ACME" }.expand(\.items).orderBy(\.due).top(20).all()
   var order = try await shop.orders[4712].get()
   order.note = "mine"
-  try await shop.orders.update(order)  // sends the note alone, under the ETag of what was read
+  try await shop.orders.update(order)  // sends only the note, with the ETag that was read
   show(late)
 }
 

@@ -379,7 +379,7 @@ extension GenerationRead {
     outcome.conflicts = try local.refold(
       readWith: Dictionary(uniqueKeysWithValues: work.tables.map { ($0.number, $0.bit) }),
       told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }), query: query,
-      places: places)
+      navigations: places.mapValues { $0.navigations })
     outcome.noticed = local.noticed
     outcome.changed.formUnion(local.changed)
     try ending.marks.mark(local.upserted, in: plan, connection)

@@ -17,7 +17,7 @@ extension ODataConversation {
 
   /// Gives the conversation a model that is already known, such as one stored during an earlier run.
   public func use(_ model: EdmModel) {
-    let rules = RequestRules(model, root)
+    let rules = ModelRules(model, root)
     state.withLock { $0.use(model, rules) }
   }
 
@@ -43,7 +43,7 @@ extension ODataConversation {
   public var knownModel: EdmModel? { state.withLock { $0.model } }
 
   /// Checks requests against the restrictions of the model; nil until the model is known.
-  package var requestRules: RequestRules? { state.withLock { $0.rules } }
+  package var requestRules: ModelRules? { state.withLock { $0.rules } }
 
   /// The version as far as it is known without a request: from the options, the metadata, or earlier responses.
   public var knownVersion: ODataVersion? {

@@ -6,7 +6,7 @@ struct SessionState: Sendable {
   var csrf: CSRFStateMachine
   private(set) var model: EdmModel?
   /// Checks requests against the restrictions of the model.
-  private(set) var rules: RequestRules?
+  private(set) var rules: ModelRules?
   /// The version from the fields of responses, used until the metadata states it.
   var responseVersion: ODataVersion?
   /// The service rejected JSON.
@@ -21,5 +21,5 @@ struct SessionState: Sendable {
     csrf = CSRFStateMachine(mode: mode)
   }
 
-  mutating func use(_ model: EdmModel, _ rules: RequestRules) { (self.model, self.rules) = (model, rules) }
+  mutating func use(_ model: EdmModel, _ rules: ModelRules) { (self.model, self.rules) = (model, rules) }
 }

@@ -3,6 +3,9 @@ import LarderStorage
 // Downloads while there are pending changes: the downloaded rows become the bases, and the effects of the changes are
 // folded over them again.
 extension LocalRows {
+  /// For each query, the numbers of the navigation properties of a table that it reads.
+  typealias ReadNavigations = [Int64: (EntityTable) -> [Int]]
+
   /// The bases and links that were stored before a download.
   struct Unfolded {
     var bases: [(reference: RowReference, cells: EntityCells?)] = []
@@ -43,9 +46,9 @@ extension LocalRows {
   /// - Parameters:
   ///   - query: the query whose changes were read; nil for none. Rows that it does not bring keep the marks of their
   ///     bases (``EntityCells/takeMarks(_:)``), because their current versions were not read.
-  ///   - places: the places of rows in the results of the queries.
+  ///   - navigations: for each query, the numbers of the navigation properties of a table that it reads.
   mutating func refold(
-    _ unfolded: Unfolded, _ registry: ReplicaRegistry, read query: Int64? = nil, places: [Int64: QueryPlaces] = [:]
+    _ unfolded: Unfolded, _ registry: ReplicaRegistry, read query: Int64? = nil, navigations: ReadNavigations = [:]
   ) throws(StorageError) -> [RowReference] {
     follow(registry)
     var conflicts: [RowReference] = []
@@ -64,7 +67,7 @@ extension LocalRows {
         if let old, old.isKept {
           if try !isRead(image, reference, by: query) {
             image?.takeMarks(old)
-          } else if try hidesLinks(old, image, reference, by: query, places) {
+          } else if try hidesLinks(old, image, reference, by: query, navigations: navigations) {
             image?.linkETag = old.linkETag
           }
         }
@@ -85,9 +88,9 @@ extension LocalRows {
   ///   - told: for each link table that was read, the name of the table that lists the entities whose links were
   ///     reported.
   ///   - query: the query.
-  ///   - places: the places of rows in the results of the queries.
+  ///   - navigations: for each query, the numbers of the navigation properties of a table that it reads.
   mutating func refold(
-    readWith bits: [Int: Int64], told: [Int: String], query: Int64, places: [Int64: QueryPlaces]
+    readWith bits: [Int: Int64], told: [Int: String], query: Int64, navigations: ReadNavigations
   ) throws(StorageError) -> [RowReference] {
     var conflicts: [RowReference] = []
     let keyless = try findKeyless()
@@ -109,7 +112,7 @@ extension LocalRows {
         serverImage?[.queries] = .integer(queries & ~mask)
         // A row that was created here and is not in this read does not match the query.
         if queries & ~mask == 0 { serverImage = nil }
-      } else if let old, try hidesLinks(old, serverImage, reference, by: query, places) {
+      } else if let old, try hidesLinks(old, serverImage, reference, by: query, navigations: navigations) {
         serverImage?.linkETag = old.linkETag
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
@@ -168,11 +171,11 @@ extension LocalRows {
   /// leaves out a link to a single entity that another query shows.
   private func hidesLinks(
     _ old: EntityCells, _ image: EntityCells?, _ reference: RowReference, by query: Int64?,
-    _ places: [Int64: QueryPlaces]
+    navigations: ReadNavigations
   ) throws(StorageError) -> Bool {
     guard old.linkETag != nil, !old.isGone, let query, let table = plan.table(reference.table) else { return false }
-    let hidden = singleLinks(of: table).subtracting(places[query]?.navigations(from: table) ?? [])
-    for (other, places) in places where other != query && !hidden.isDisjoint(with: places.navigations(from: table)) {
+    let hidden = singleLinks(of: table).subtracting(navigations[query]?(table) ?? [])
+    for (other, numbers) in navigations where other != query && !hidden.isDisjoint(with: numbers(table)) {
       if try isRead(image, reference, by: other) { return true }
     }
     return false

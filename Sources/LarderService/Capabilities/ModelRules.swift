@@ -4,7 +4,7 @@ package import LarderOData
 /// Checks requests against the restrictions that the model states, before they are sent. Created once for each model.
 ///
 /// What cannot be bound to the model is not checked: the service decides.
-package final class RequestRules: Sendable {
+package final class ModelRules: Sendable {
   private let model: EdmModel
   /// Created when it is needed: for large models that takes milliseconds.
   private let binder = Locked<ODataBinder?>(nil)
@@ -22,7 +22,7 @@ package final class RequestRules: Sendable {
   package func check(query path: String) throws(ODataServiceError) {
     guard let url = bind(path), case .path(let bound) = url.resource else { return }
     do throws(QueryRules.Violation) { try QueryCheck(model).check(bound, url.options) } catch {
-      throw RequestRules.error(error.text, error.annotation, operation: "read", path)
+      throw ModelRules.error(error.text, error.annotation, operation: "read", path)
     }
   }
 
@@ -34,7 +34,7 @@ package final class RequestRules: Sendable {
       let place = ChangedPlace(bound, rules: { self.rules(of: $0, type: $1) })
     else { return }
     do throws(QueryRules.Violation) { try place.check(request, model) } catch {
-      throw RequestRules.error(error.text, error.annotation, operation: request.operationName, request.path)
+      throw ModelRules.error(error.text, error.annotation, operation: request.operationName, request.path)
     }
   }
 
