@@ -101,7 +101,8 @@ final class DeltaPages: Sendable {
           throw .givenUp(connection.file ?? "")
         }
         var outcome = try writer.finish(connection)
-        outcome.conflicts = try local.refold(unfolded, writer.registry, read: query, navigations: places.mapValues { $0.navigations })
+        outcome.conflicts = try local.refold(
+          unfolded, writer.registry, read: query, navigations: places.mapValues { $0.navigations })
         outcome.noticed = local.noticed
         outcome.changed.formUnion(local.changed)
         for (table, rows) in writer.upserted {
