@@ -158,7 +158,8 @@ struct MetadataVerbTests {
     try folder.write(
       Array(#"{"metadata": "s.xml", "only": ["A", "Z"], "prefix": "My"}"#.utf8), to: "larder-generate.json")
     let some = try await update()
-    #expect(some.output.hasSuffix("1 change in the code, 0 breaking\n  added MyA.x: Int32? (assignable)\n"), "\(some.output)")
+    #expect(
+      some.output.hasSuffix("1 change in the code, 0 breaking\n  added MyA.x: Int32? (assignable)\n"), "\(some.output)")
     #expect(some.diagnostics.contains("larder-generate.json: No type and no entity set matches 'Z'"))
     try folder.write(Array(#"{"metadata": "other.xml", "only": ["A"]}"#.utf8), to: "larder-generate.json")
     #expect(try await update().output == all.output)
