@@ -204,8 +204,8 @@ struct ArticleCodeTests {
       (#"Note("a", "b")"#, false), (#""a" + Note + "b""#, false), (#""\(Note) and \(text(Note))""#, false),
       (#""Notes" + "\"" + Note"#, false), ("Note", false), ("", false),
     ])
-  func names(line: String, isFound: Bool) {
-    #expect(ArticleCode.names(["Note"], inStringsOf: line) == isFound)
+  func names(line: String, isPresent: Bool) {
+    #expect(ArticleCode.names(["Note"], inStringsOf: line) == isPresent)
   }
 
   @Test("The landing page links to each article, and has no dead links")

@@ -75,7 +75,7 @@ private struct FolderGraph {
     for file in files {
       let user = folder(of: file)
       for word in Self.capitalizedWords(in: file.code) {
-        // A name that two folders declare, as a nested type's, tells nothing.
+        // A name that two folders declare, as a nested type's, proves nothing.
         guard let home = homes[word], home.count == 1, let owner = home.first, owner != user else { continue }
         uses[user, default: [:]][owner, default: []].insert(word)
       }

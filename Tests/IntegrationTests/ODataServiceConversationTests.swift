@@ -93,8 +93,8 @@ struct ODataServiceConversationTests {
       ODataProperty("DistributionChannel", .string("10")), ODataProperty("OrganizationDivision", .string("00")),
       ODataProperty("SoldToParty", .string("10100001")),
     ])
-    let made = try entity(try await conversation.send(.create(order, in: "A_SalesOrder")), model)
-    guard case .string(let number)? = made["SalesOrder"] else {
+    let created = try entity(try await conversation.send(.create(order, in: "A_SalesOrder")), model)
+    guard case .string(let number)? = created["SalesOrder"] else {
       Issue.record("the order has no number")
       return
     }
@@ -120,23 +120,23 @@ struct ODataServiceConversationTests {
       let path = "\(set)('\(number)')"
       let first = try await conversation.send(.read(path))
       let patch = ODataEntity(properties: [ODataProperty("PurchaseOrderByCustomer", .string("batched"))])
-      let answers = try await conversation.send(
+      let responses = try await conversation.send(
         ODataBatchRequest(
           [
             .read("\(set)?$top=1"), .read("\(set)('none')"),
             .changeSet([.update(path, to: patch, ifMatch: try first.etag ?? entity(first, model).etag)]),
             .changeSet([.update(path, to: patch)]), .read(path),
           ], continuesOnError: true))
-      #expect(answers.slots.count == 5)
-      #expect(answers.slots[0]?.response?.httpStatus == 200)
-      #expect(answers.slots[1]?.failure?.httpStatus == 404)
-      guard case .changeSet(let changes)? = answers.slots[2] else {
-        Issue.record("the change failed: \(String(describing: answers.slots[2]?.failure?.debugDescription))")
+      #expect(responses.slots.count == 5)
+      #expect(responses.slots[0]?.response?.httpStatus == 200)
+      #expect(responses.slots[1]?.failure?.httpStatus == 404)
+      guard case .changeSet(let changes)? = responses.slots[2] else {
+        Issue.record("the change failed: \(String(describing: responses.slots[2]?.failure?.debugDescription))")
         continue
       }
       #expect(changes.count == 1)
-      #expect(answers.slots[3]?.failure?.httpStatus == 428)
-      let last = try #require(answers.slots[4]?.response)
+      #expect(responses.slots[3]?.failure?.httpStatus == 428)
+      let last = try #require(responses.slots[4]?.response)
       #expect(try entity(last, model)["PurchaseOrderByCustomer"] == .string("batched"))
     }
   }
@@ -199,10 +199,10 @@ struct ODataServiceSignInTests {
     #expect(try await conversation.send(.read("A_SalesOrder?$top=1")).httpStatus == 200)
     #expect(try service.requests().count { $0.path.hasSuffix("/token") } == 2)
     let patch = ODataEntity(properties: [ODataProperty("PurchaseOrderByCustomer", .string("x"))])
-    let refused = await #expect(throws: ODataServiceError.self) {
+    let rejected = await #expect(throws: ODataServiceError.self) {
       try await conversation.send(.update("A_SalesOrder('none')", to: patch, ifMatch: "*"))
     }
-    #expect(refused?.httpStatus == 404, "token and session come before the refusal")
+    #expect(rejected?.httpStatus == 404, "token and session come before the rejection")
   }
 
   @Test("A wrong secret throws a typed error", .mockSAP("--oauth", "app:s3cret"))
@@ -246,12 +246,12 @@ struct ODataServiceShopTests {
     let conversation = try conversation(try ODataPyService.ofSuite.root)
     let model = try await conversation.metadata()
     let set = try #require(model.defaultContainer?.entitySets.first?.name)
-    let answers = try await conversation.send(
+    let responses = try await conversation.send(
       ODataBatchRequest(
         [.read("\(set)?$top=1"), .read("Nothing"), .read("\(set)/$count")], format: format,
         continuesOnError: true))
-    #expect(answers.slots.map { $0?.response?.httpStatus ?? $0?.failure?.httpStatus } == [200, 404, 200])
-    guard case .collection(let rows)? = try answers.slots[0]?.response?.payload(model: model) else {
+    #expect(responses.slots.map { $0?.response?.httpStatus ?? $0?.failure?.httpStatus } == [200, 404, 200])
+    guard case .collection(let rows)? = try responses.slots[0]?.response?.payload(model: model) else {
       Issue.record("no collection")
       return
     }

@@ -1,19 +1,19 @@
 import LarderService
 import Synchronization
 
-/// Hears one request and keeps every call as it was at that moment.
+/// Listens to one request and records every call as it was at that time.
 final class RequestRecorder: ODataRequestListener {
   /// One call of the listener.
   struct Call: Sendable, Equatable, CustomStringConvertible {
     var name: String
     var status: ODataRequestStatus
-    var answer: Answer?
+    var response: Response?
 
-    var description: String { "\(name)(\(status.rawValue), \(answer.map { "\($0)" } ?? "nil"))" }
+    var description: String { "\(name)(\(status.rawValue), \(response.map { "\($0)" } ?? "nil"))" }
   }
 
-  /// What identifies an answer: two of one content are equal.
-  struct Answer: Sendable, Equatable, CustomStringConvertible {
+  /// What identifies a response: two with one content are equal.
+  struct Response: Sendable, Equatable, CustomStringConvertible {
     var statuses: [Int?]
     var payloads: [[UInt8]?]
     var isNotModified: Bool
@@ -56,7 +56,7 @@ final class RequestRecorder: ODataRequestListener {
   }
 
   private func note(_ name: String, _ execution: ODataRequestExecution) {
-    let call = Call(name: name, status: execution.status, answer: execution.response.map(Answer.init))
+    let call = Call(name: name, status: execution.status, response: execution.response.map(Response.init))
     state.withLock { $0.calls.append(call) }
   }
 

@@ -6,11 +6,11 @@ import Testing
 @Suite("Test support: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
 struct RigMockSAPTests {
   @Test("One instance serves the suite, with the data of its seed")
-  func answers() throws {
+  func responses() throws {
     let service = try MockSAP.ofSuite
-    let answer = try service.process.ask("/sap/opu/odata/sap/API_SALES_ORDER_SRV/A_SalesOrder/$count")
-    #expect(answer.status == 200)
-    #expect(answer.text == "25")
+    let response = try service.process.send("/sap/opu/odata/sap/API_SALES_ORDER_SRV/A_SalesOrder/$count")
+    #expect(response.status == 200)
+    #expect(response.text == "25")
     #expect(try MockSAP.ofSuite.process.processID == service.process.processID)
   }
 
@@ -19,15 +19,15 @@ struct RigMockSAPTests {
     let service = try MockSAP.ofSuite
     let target = "/sap/opu/odata/sap/API_PRODUCT_SRV/A_Product?$top=1"
     try service.addFault(.init(match: "API_PRODUCT_SRV", method: "GET", status: 503, message: "asleep", count: 1))
-    #expect(try service.process.ask(target, fields: ["X-Mark": "rig"]).status == 503)
-    #expect(try service.process.ask(target).status == 200)
+    #expect(try service.process.send(target, fields: ["X-Mark": "rig"]).status == 503)
+    #expect(try service.process.send(target).status == 200)
     try service.addFault(.init(match: "API_PRODUCT_SRV", status: 500))
     try service.clearFaults()
-    #expect(try service.process.ask(target).status == 200)
-    let asked = try service.requests().filter { $0.path.contains("A_Product") }
-    #expect(asked.map(\.status) == [503, 200, 200])
-    #expect(asked.first?.fields["x-mark"] == "rig")
-    #expect(asked.first?.query.contains("$top=1") == true)
+    #expect(try service.process.send(target).status == 200)
+    let productRequests = try service.requests().filter { $0.path.contains("A_Product") }
+    #expect(productRequests.map(\.status) == [503, 200, 200])
+    #expect(productRequests.first?.fields["x-mark"] == "rig")
+    #expect(productRequests.first?.query.contains("$top=1") == true)
     #expect(try service.scenarios().isEmpty == false)
   }
 
@@ -43,16 +43,16 @@ struct RigMockSAPTests {
 struct RigLifeTests {
   @Test("A stopped service rejects connections; restarted, it responds on the same port with fresh data")
   func stopsAndRestarts() async throws {
-    let service = try await onOwnThread { try MockSAP() }
+    let service = try await onDedicatedThread { try MockSAP() }
     let port = service.port
     let first = try #require(service.process.processID)
     service.stop()
     #expect(kill(first, 0) != 0, "the process is gone when stop returns")
-    #expect(throws: PlainHTTPError.self) { try service.process.ask("/_mock/health") }
-    try await onOwnThread { try service.restart() }
+    #expect(throws: PlainHTTPError.self) { try service.process.send("/_mock/health") }
+    try await onDedicatedThread { try service.restart() }
     #expect(service.port == port)
     #expect(service.process.processID != first)
-    #expect(try service.process.ask("/_mock/health").status == 200)
+    #expect(try service.process.send("/_mock/health").status == 200)
     try service.advanceClock(days: 3)
     try service.reset()
     service.stop()
@@ -62,7 +62,7 @@ struct RigLifeTests {
   @Test("An unknown option makes the start fail with the service's output")
   func badOption() async {
     let error = await #expect(throws: ServiceStartError.self) {
-      try await onOwnThread { try MockSAP(["--no-such-option"]) }
+      try await onDedicatedThread { try MockSAP(["--no-such-option"]) }
     }
     #expect(error?.reason == "it ended with status 2")
     #expect(error?.output.contains("unrecognized arguments: --no-such-option") == true)
@@ -72,7 +72,7 @@ struct RigLifeTests {
   @Test("A missing module makes the start fail with Python's message")
   func badModule() async {
     let error = await #expect(throws: ServiceStartError.self) {
-      try await onOwnThread {
+      try await onDedicatedThread {
         try ServiceProcess(.init(module: "nosuchmodule", arguments: [], readyText: "listening on", probe: "/"))
       }
     }
@@ -82,7 +82,7 @@ struct RigLifeTests {
   @Test("A probe with another status than 200 makes the start fail with the response")
   func badProbe() async {
     let error = await #expect(throws: ServiceStartError.self) {
-      try await onOwnThread {
+      try await onDedicatedThread {
         try ServiceProcess(.init(module: "mocksap", arguments: [], readyText: "listening on", probe: "/nowhere"))
       }
     }
@@ -97,12 +97,12 @@ struct RigLifeTests {
 
   @Test("Two concurrent instances have different ports and separate data")
   func two() async throws {
-    let one = try await onOwnThread { try MockSAP(["--seed", "1"]) }
-    let two = try await onOwnThread { try MockSAP(["--seed", "2"]) }
+    let one = try await onDedicatedThread { try MockSAP(["--seed", "1"]) }
+    let two = try await onDedicatedThread { try MockSAP(["--seed", "2"]) }
     #expect(one.port != two.port)
     #expect((20_000..<32_768).contains(one.port))
     let target = "/sap/opu/odata/sap/API_SALES_ORDER_SRV/A_SalesOrder?$top=5"
-    #expect(try one.process.ask(target).body != two.process.ask(target).body)
+    #expect(try one.process.send(target).body != two.process.send(target).body)
   }
 }
 
@@ -134,15 +134,15 @@ struct RigFileTests {
 @Suite("Test support: odatapy", .odataPy("--page-size", "25"), .timeLimit(.minutes(5)))
 struct RigODataPyTests {
   private func object(_ target: String, accept: String = "application/json") throws -> [String: Any] {
-    let answer = try ODataPyService.ofSuite.process.ask(target, fields: ["Accept": accept])
-    try #require(answer.status == 200, "\(target): \(answer.status) \(answer.text.prefix(300))")
-    return try #require(try answer.json() as? [String: Any])
+    let response = try ODataPyService.ofSuite.process.send(target, fields: ["Accept": accept])
+    try #require(response.status == 200, "\(target): \(response.status) \(response.text.prefix(300))")
+    return try #require(try response.json() as? [String: Any])
   }
 
   @Test("Returns its model as XML and as JSON")
   func metadata() throws {
     let service = try ODataPyService.ofSuite
-    let xml = try service.process.ask("/shop/$metadata")
+    let xml = try service.process.send("/shop/$metadata")
     #expect(xml.fields["content-type"]?.hasPrefix("application/xml") == true)
     #expect(xml.text.contains("<EntityType Name=\"Perishable\" BaseType=\"Larder.Shop.Product\">"))
     #expect(xml.text.contains("ContainsTarget=\"true\""))
@@ -157,9 +157,9 @@ struct RigODataPyTests {
     #expect(first["@odata.count"] as? Int == 40)
     #expect(first["@odata.nextLink"] != nil)
     let service = try ODataPyService.ofSuite
-    let tracked = try service.process.ask("/shop/Categories", fields: ["Prefer": "odata.track-changes"])
+    let tracked = try service.process.send("/shop/Categories", fields: ["Prefer": "odata.track-changes"])
     #expect(tracked.text.contains("@odata.deltaLink"))
-    let paged = try service.process.ask("/shop/Products", fields: ["Prefer": "odata.track-changes"])
+    let paged = try service.process.send("/shop/Products", fields: ["Prefer": "odata.track-changes"])
     #expect(!paged.text.contains("@odata.deltaLink"))
   }
 
@@ -177,13 +177,13 @@ struct RigODataPyTests {
     let dry = try object("/shop/Orders(1)/Items?$filter=Product/Category/ID%20eq%201")["value"] as? [[String: Any]]
     #expect(dry?.map { $0["Position"] as? Int } == [1])
     let service = try ODataPyService.ofSuite
-    #expect(try service.process.ask("/shop/Products(1)/Photo").fields["content-type"] == "image/png")
-    #expect(try service.process.ask("/shop/Documents(1)/$value").text == "Flour 2.95\nSalt 0.80\n")
+    #expect(try service.process.send("/shop/Products(1)/Photo").fields["content-type"] == "image/png")
+    #expect(try service.process.send("/shop/Documents(1)/$value").text == "Flour 2.95\nSalt 0.80\n")
     #expect(try object("/shop/Echo(text='a''b')")["value"] as? String == "a'b")
     #expect(try object("/shop/Below(price=1.5)?$select=Name")["value"] as? [[String: Any]] != nil)
-    #expect(try service.process.ask("/shop/Products(1)/Larder.Shop.PriceIn(factor=1.5)").text.contains("4.425"))
+    #expect(try service.process.send("/shop/Products(1)/Larder.Shop.PriceIn(factor=1.5)").text.contains("4.425"))
     let json = ["Content-Type": "application/json"]
-    let restocked = try service.process.ask(
+    let restocked = try service.process.send(
       "/shop/Products(1)/Larder.Shop.Restock", method: "POST", fields: json, body: Array(#"{"amount":5}"#.utf8))
     #expect(restocked.text.contains(#""Stock":125"#))
     #expect(restocked.fields["etag"] == #"W/"2""#)
@@ -193,22 +193,22 @@ struct RigODataPyTests {
   func etags() throws {
     let service = try ODataPyService.ofSuite
     let path = "/shop/Products(5)"
-    #expect(try service.process.ask(path, fields: ["If-None-Match": #"W/"1""#]).status == 304)
+    #expect(try service.process.send(path, fields: ["If-None-Match": #"W/"1""#]).status == 304)
     let body = Array(#"{"Rating":1}"#.utf8)
     var fields = ["Content-Type": "application/json"]
-    #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 428)
+    #expect(try service.process.send(path, method: "PATCH", fields: fields, body: body).status == 428)
     fields["If-Match"] = #"W/"0""#
-    #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 412)
+    #expect(try service.process.send(path, method: "PATCH", fields: fields, body: body).status == 412)
     fields["If-Match"] = #"W/"1""#
-    #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 204)
+    #expect(try service.process.send(path, method: "PATCH", fields: fields, body: body).status == 204)
   }
 
   @Test("Returns the extreme values of every primitive type exactly")
   func allTypes() throws {
-    let answer = try ODataPyService.ofSuite.process.ask(
+    let response = try ODataPyService.ofSuite.process.send(
       "/shop/AllTypes(1)", fields: ["Accept": "application/json;IEEE754Compatible=true"])
-    #expect(answer.text.contains(#""Decimal":"123456789012345678901234.0123456789""#))
-    #expect(answer.text.contains(#""Int64":"9223372036854775807""#))
-    #expect(answer.text.contains(#""Duration":"P12DT23H59M59.999999S""#))
+    #expect(response.text.contains(#""Decimal":"123456789012345678901234.0123456789""#))
+    #expect(response.text.contains(#""Int64":"9223372036854775807""#))
+    #expect(response.text.contains(#""Duration":"P12DT23H59M59.999999S""#))
   }
 }

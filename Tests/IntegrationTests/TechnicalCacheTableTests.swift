@@ -73,7 +73,7 @@ struct TechnicalCacheTableTests {
         if store.isOpen { try await store.close() }
         continue
       }
-      // The cache knows the read before the cell is looked at, so that its answer is no accident.
+      // The cache knows the read before the cell is looked at, so that its response is no accident.
       if row.takesPart, cache == .enabledAndOpen { _ = try await store.execute(request) }
       if cache == .enabledAndClosed { try await store.closeCache() }
       try store.setPassive(row.isPassive)
@@ -114,37 +114,37 @@ struct TechnicalCacheTableTests {
         names == [
           started, "requestCacheResponse inProgress", "requestServerResponse inProgress", "requestFinished completed",
         ], "\(what)")
-      #expect(calls.count == 4 && calls[1].answer?.payloads.first??.isEmpty == false, "\(what)")
-      #expect(calls.last?.answer == calls.dropLast().last?.answer, "\(what): finished holds the server's response")
+      #expect(calls.count == 4 && calls[1].response?.payloads.first??.isEmpty == false, "\(what)")
+      #expect(calls.last?.response == calls.dropLast().last?.response, "\(what): finished holds the server's response")
     case .server:
       #expect(
         names == [started, "requestServerResponse inProgress", "requestFinished completed"], "\(what)")
-      #expect(calls.last?.answer != nil && calls.last?.answer == calls.dropLast().last?.answer, "\(what)")
+      #expect(calls.last?.response != nil && calls.last?.response == calls.dropLast().last?.response, "\(what)")
     case .cache:
       #expect(
         names == [started, "requestCacheResponse inProgress", "requestFinished completed"], "\(what)")
-      #expect(calls.last?.answer == calls.dropLast().last?.answer, "\(what): finished holds the cache's response")
-      #expect(calls.last?.answer?.payloads.first??.isEmpty == false, "\(what)")
+      #expect(calls.last?.response == calls.dropLast().last?.response, "\(what): finished holds the cache's response")
+      #expect(calls.last?.response?.payloads.first??.isEmpty == false, "\(what)")
     case .failure:
       #expect(names == [started, "requestFailed failed", "requestFinished failed"], "\(what)")
-      #expect(calls.last?.answer == nil && execution.error != nil, "\(what)")
+      #expect(calls.last?.response == nil && execution.error != nil, "\(what)")
     case .cannotHappen: break
     }
-    #expect(calls.first?.answer == nil, "\(what): nothing is known when a request starts")
+    #expect(calls.first?.response == nil, "\(what): nothing is known when a request starts")
   }
 }
 
 @Suite("Technical cache: sequences of calls with a real server", .mockSAP(), .timeLimit(.minutes(5)), .serialized)
-struct TechnicalCacheCourseTests {
+struct TechnicalCacheRunTests {
   @Test("Four reads of two URLs: first a miss each, then a hit each")
   func fourReads() async throws {
     try await withStore { store, _ in
       var hits: [Bool] = []
       for path in ["A_SalesOrder?$top=3", "A_SalesOrder?$top=4", "A_SalesOrder?$top=3", "A_SalesOrder?$top=4"] {
-        let calls = await course(store, .read(path))
+        let calls = await run(store, .read(path))
         #expect(calls.map(\.name) == activeSuccess)
-        hits.append(calls[1].answer != nil)
-        #expect(calls[1].answer == nil || calls[1].answer?.payloads == calls[3].answer?.payloads)
+        hits.append(calls[1].response != nil)
+        #expect(calls[1].response == nil || calls[1].response?.payloads == calls[3].response?.payloads)
       }
       #expect(hits == [false, false, true, true])
     }
@@ -153,26 +153,26 @@ struct TechnicalCacheCourseTests {
   @Test(
     "Server unreachable: active mode returns the cached response and then fails, passive mode works, the entry stays")
   func serverGone() async throws {
-    let service = try await onOwnThread { try MockSAP() }
+    let service = try await onDedicatedThread { try MockSAP() }
     defer { service.stop() }
     try await withStore(service) { store, _ in
-      let first = await course(store, .read("A_SalesOrder?$top=3"))
+      let first = await run(store, .read("A_SalesOrder?$top=3"))
       service.stop()
-      let active = await course(store, .read("A_SalesOrder?$top=3"))
+      let active = await run(store, .read("A_SalesOrder?$top=3"))
       #expect(
         active.map { "\($0.name) \($0.status.rawValue)" } == [
           "requestStarted initialized", "requestCacheResponse inProgress", "requestFailed failed",
           "requestFinished failed",
         ])
-      #expect(active[1].answer?.payloads == first.last?.answer?.payloads)
-      #expect(active[3].answer == active[2].answer)
+      #expect(active[1].response?.payloads == first.last?.response?.payloads)
+      #expect(active[3].response == active[2].response)
       try store.setPassive(true)
-      let passive = await course(store, .read("A_SalesOrder?$top=3"))
+      let passive = await run(store, .read("A_SalesOrder?$top=3"))
       #expect(passive.map(\.name) == ["requestStarted", "requestCacheResponse", "requestFinished"])
-      #expect(passive.last?.answer?.payloads == first.last?.answer?.payloads)
-      let miss = await course(store, .read("A_SalesOrder?$top=99"))
+      #expect(passive.last?.response?.payloads == first.last?.response?.payloads)
+      let miss = await run(store, .read("A_SalesOrder?$top=99"))
       #expect(miss.map { "\($0.name) \($0.status.rawValue)" }.last == "requestFinished completed")
-      #expect(miss.last?.answer == nil)
+      #expect(miss.last?.response == nil)
     }
   }
 
@@ -180,17 +180,17 @@ struct TechnicalCacheCourseTests {
   func notModified() async throws {
     try await withStore { store, service in
       let path = TechnicalCacheTableTests.order
-      let first = await course(store, .read(path))
-      let second = await course(store, .read(path))
-      #expect(second.last?.answer?.isNotModified == true)
-      #expect(second.last?.answer?.payloads == first.last?.answer?.payloads)
+      let first = await run(store, .read(path))
+      let second = await run(store, .read(path))
+      #expect(second.last?.response?.isNotModified == true)
+      #expect(second.last?.response?.payloads == first.last?.response?.payloads)
       #expect(try service.requests().contains { $0.status == 304 && $0.path.hasSuffix("('0000004712')") })
       let entity = ODataEntity(properties: [ODataProperty("PurchaseOrderByCustomer", .string("PO-of-another-day"))])
       _ = try await store.execute(.update(path, to: entity, ifMatch: "*"))
       try service.advanceClock(days: 1)
-      let third = await course(store, .read(path))
-      #expect(third[1].answer?.payloads == first.last?.answer?.payloads, "the cache holds the last answer")
-      #expect(third.last?.answer?.payloads != first.last?.answer?.payloads)
+      let third = await run(store, .read(path))
+      #expect(third[1].response?.payloads == first.last?.response?.payloads, "the cache holds the last response")
+      #expect(third.last?.response?.payloads != first.last?.response?.payloads)
     }
   }
 
@@ -198,14 +198,14 @@ struct TechnicalCacheCourseTests {
   func removal() async throws {
     try await withStore { store, service in
       let path = "A_SalesOrder('0000004712')?$select=SalesOrder"
-      let whole = await course(store, .read(path)).last?.answer
+      let whole = await run(store, .read(path)).last?.response
       try service.addFault(.init(match: "4712", status: 500, count: 1))
-      let failed = await course(store, .read(path))
+      let failed = await run(store, .read(path))
       #expect(failed.last?.status == .failed)
-      #expect(await course(store, .read(path))[1].answer?.payloads == whole?.payloads)
+      #expect(await run(store, .read(path))[1].response?.payloads == whole?.payloads)
       try service.addFault(.init(match: "4712", status: 404, count: 1))
-      #expect(await course(store, .read(path)).last?.status == .failed)
-      #expect(await course(store, .read(path))[1].answer == nil)
+      #expect(await run(store, .read(path)).last?.status == .failed)
+      #expect(await run(store, .read(path))[1].response == nil)
       try service.clearFaults()
     }
   }
@@ -213,7 +213,7 @@ struct TechnicalCacheCourseTests {
   @Test("A response that one process has read is available to another without a server")
   func persistence() async throws {
     let folder = try TemporaryFolder()
-    let service = try await onOwnThread { try MockSAP() }
+    let service = try await onDedicatedThread { try MockSAP() }
     defer { service.stop() }
     let root = try #require(URL(string: service.productsV4))
     let options = OnlineStoreOptions(useCache: true, path: folder.path)
@@ -225,8 +225,8 @@ struct TechnicalCacheCourseTests {
     let second = try OnlineODataStore(serviceRoot: root, transport: CurlTransport(), options: options)
     try await second.open()
     try second.setPassive(true)
-    let kept = try await second.execute(single: .read("Product?$top=5"))
-    #expect(kept.payloadBytes == known.payloadBytes)
+    let stored = try await second.execute(single: .read("Product?$top=5"))
+    #expect(stored.payloadBytes == known.payloadBytes)
     let other = try OnlineODataStore(serviceRoot: root, transport: CurlTransport(), options: options)
     await #expect(throws: ODataServiceError.self) { try await other.open() }
     try await second.close()
@@ -234,7 +234,7 @@ struct TechnicalCacheCourseTests {
 
   private let activeSuccess = ["requestStarted", "requestCacheResponse", "requestServerResponse", "requestFinished"]
 
-  private func course(_ store: OnlineODataStore, _ request: ODataRequest) async -> [RequestRecorder.Call] {
+  private func run(_ store: OnlineODataStore, _ request: ODataRequest) async -> [RequestRecorder.Call] {
     let recorder = RequestRecorder()
     store.schedule(request, listener: recorder)
     return await recorder.calls

@@ -76,12 +76,12 @@ struct AccessTests {
     let file = try folder.write(Array(client.utf8), to: "client")
     #expect(await Rig().run("get", "--user-file", file, url).output == "Bearer A1")
     let refresh = #"{"tokenURL":"\#(token)","clientID":"c","refreshToken":"R1","user":"me"}"#
-    let kept = try folder.write(Array(refresh.utf8), to: "refresh")
-    #expect(await Rig().run("get", "--user-file", kept, url).output == "Bearer A1")
-    let node = try JSONNode(try InputFile.read(kept))
+    let tokenFile = try folder.write(Array(refresh.utf8), to: "refresh")
+    #expect(await Rig().run("get", "--user-file", tokenFile, url).output == "Bearer A1")
+    let node = try JSONNode(try InputFile.read(tokenFile))
     #expect(node["refreshToken"]?.string == "R2")
     #expect(node["user"]?.string == "me")
-    #expect(!InputFile.isReadableByOthers(kept))
+    #expect(!InputFile.isReadableByOthers(tokenFile))
   }
 
   @Test("A failed token endpoint exits with 3")

@@ -128,16 +128,16 @@ struct BinaryTests {
 
   @Test("A clone is created by one process and read by another; a reader may end early")
   func clone() async throws {
-    let service = try await onOwnThread { try MockSAP(["--no-csrf"]) }
+    let service = try await onDedicatedThread { try MockSAP(["--no-csrf"]) }
     let folder = try TemporaryFolder()
     let clone = "\"$larder\" -C '\(folder.path)' clone '\(service.salesOrdersV2)' c --query 'o=A_SalesOrder'"
-    let made = try await Binary.shell(clone)
-    #expect(made.code == 0, "\(made.diagnostics)")
+    let created = try await Binary.shell(clone)
+    #expect(created.code == 0, "\(created.diagnostics)")
     service.stop()
     let inside = "\"$larder\" -C '\(folder.file("c"))'"
-    let asked = try await Binary.shell(
+    let queried = try await Binary.shell(
       "\(inside) query 'A_SalesOrder/$count'; \(inside) status --json | head -c 1; echo ${PIPESTATUS[0]}")
-    #expect(asked.text == "25{0\n")
+    #expect(queried.text == "25{0\n")
     #expect(try await Binary.shell("\(inside) download").code == 3)
     #expect(try await Binary.shell("\(inside) query 'A_SalesOrder(1)/Nothing'").code == 2)
   }
@@ -170,8 +170,8 @@ struct BinaryTests {
     let old = try await fetch("/x", cache: "old")
     #expect(old.code == 0 && old.text == content, "\(old.code) \(old.diagnostics)")
     #expect(old.diagnostics.contains("The disk of ") && old.diagnostics.contains(" is full."), "\(old.diagnostics)")
-    let kept = try await fetch("/kept", cache: "old")
-    #expect(kept.code == 0 && kept.text == "kept" && kept.diagnostics.isEmpty, "\(kept.diagnostics)")
+    let cached = try await fetch("/kept", cache: "old")
+    #expect(cached.code == 0 && cached.text == "kept" && cached.diagnostics.isEmpty, "\(cached.diagnostics)")
     #expect(server.requests.count == 3)
   }
 

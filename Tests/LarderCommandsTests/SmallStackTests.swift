@@ -13,10 +13,10 @@ struct SmallStackTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    server = try ScriptedServer { request in Self.answer(request) }
+    server = try ScriptedServer { request in Self.response(request) }
   }
 
-  private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private static func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     let json: HTTPFields = ["Content-Type": "application/json", "OData-Version": "4.0"]
     guard request.path.contains("$metadata") else {
       let thing = #"{"ID":1,"Name":"a","Price":1.5,"Tags":["x"],"Any":null,"Up":null,"Down":[]}"#
@@ -36,7 +36,7 @@ struct SmallStackTests {
         """)
   }
 
-  /// A text with something in it as many times as is asked for.
+  /// A text that contains something the given number of times.
   struct Family: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let text: @Sendable (Int) -> String
@@ -56,7 +56,7 @@ struct SmallStackTests {
     }
   }
 
-  static let questions: [Family] = [
+  static let queries: [Family] = [
     .around("Things?$filter=", "(", "ID eq 1", ")"), .around("Things?$filter=", "not ", "(ID eq 1)", ""),
     .around("Things?$filter=", "tolower(", "Name", ")", " eq 'a'"), .around("Things?$filter=", "-", "ID", "", " eq 1"),
     .around("Things?$filter=ID", " add 1", "", "", " gt 1"), .around("Things?$filter=", "(1 add ", "ID", ")", " gt 1"),
@@ -81,7 +81,7 @@ struct SmallStackTests {
 
   private static let depths = [1, 20, 40, 60, 90, 110, 1000, 3000]
 
-  /// Runs larder with small stacks. It must answer, or report an error; the exit status is the result.
+  /// Runs larder with small stacks. It must return a result, or report an error; the exit status is the result.
   private func run(_ arguments: String, _ note: String) async throws -> Int32 {
     let ending = try await Binary.shell("ulimit -s 512; exec \"$larder\" \(arguments)")
     #expect(ending.code >= 0 && ending.code < 5, "\(note): ended with \(ending.code) \(ending.diagnostics.suffix(200))")
@@ -98,19 +98,19 @@ struct SmallStackTests {
   func copy() async throws {
     defer { server.stop() }
     let copy = quoted(folder.file("c"))
-    let made = try await run(
+    let cloned = try await run(
       "clone \(quoted(server.text("/s/"))) \(copy) --query 'things=Things?$expand=Up,Down'", "clone")
-    #expect(made == 0)
-    for family in Self.questions {
-      var answered = 0
+    #expect(cloned == 0)
+    for family in Self.queries {
+      var respondedCount = 0
       for depth in Self.depths {
         let text = family.text(depth)
         // One argument of a program may have 128 KiB.
         guard text.utf8.count < 100_000 else { break }
         let note = "\(family.testDescription) \(depth)"
-        if try await run("-C \(copy) query \(quoted(text))", note) == 0 { answered = depth }
+        if try await run("-C \(copy) query \(quoted(text))", note) == 0 { respondedCount = depth }
       }
-      #expect(answered >= 1, "\(family.testDescription)")
+      #expect(respondedCount >= 1, "\(family.testDescription)")
     }
   }
 

@@ -1,5 +1,5 @@
 // A program to be killed: it reads through a store with a technical cache as fast as it can, and says on standard output
-// which answers the store has acknowledged. Whoever kills it looks at what the cache then holds.
+// which responses the store has acknowledged. The test that kills it checks what the cache then contains.
 //
 // Arguments: the cache's folder, the service root, a seed, the number of the first round. Or `content`, a kind of content
 // cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``. Or `object`, what to do, an object
@@ -13,7 +13,8 @@ import LarderHTTP
 import LarderOnline
 import LarderService
 
-/// A service in this process whose every answer proves itself: its content says the URL, the round and a check of both.
+/// A service in this process whose every response proves itself: its content says the URL, the round and a check of
+/// both.
 struct SelfCheckingService: HTTPTransport {
   let round: Int
 
@@ -62,15 +63,15 @@ struct CrashRig {
     {
       return try await OfflineCrashRig.run(arguments[2], root, downloads: downloads)
     }
-    if arguments.count == 7, arguments[1] == "upload", let world = UploadCrashRig.World(rawValue: arguments[2]),
+    if arguments.count == 7, arguments[1] == "upload", let service = UploadCrashRig.Service(rawValue: arguments[2]),
       let root = URL(string: arguments[4]), let seed = UInt64(arguments[5]), let round = Int(arguments[6])
     {
-      return try await UploadCrashRig.run(world, arguments[3], root, seed: seed, round: round)
+      return try await UploadCrashRig.run(service, arguments[3], root, seed: seed, round: round)
     }
-    if arguments.count == 6, arguments[1] == "users", let way = UserCrashRig.Way(rawValue: arguments[2]),
+    if arguments.count == 6, arguments[1] == "users", let userSwitch = UserCrashRig.Switch(rawValue: arguments[2]),
       let last = Int(arguments[5])
     {
-      return try await UserCrashRig.run(way, arguments[3], arguments[4], last: last)
+      return try await UserCrashRig.run(userSwitch, arguments[3], arguments[4], last: last)
     }
     guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
       let first = Int(arguments[4])

@@ -6,10 +6,10 @@ import LarderOffline
 import LarderService
 
 /// Makes changes in an offline store and uploads them, as fast as it can, and says which changes were acknowledged. Each
-/// carries a mark of its own, by which whoever kills this program finds it in the queue or at the service.
+/// carries a mark of its own, by which the test that kills this program finds it in the queue or at the service.
 enum UploadCrashRig {
   /// A service: what its sets and properties are called.
-  enum World: String, CaseIterable, Sendable {
+  enum Service: String, CaseIterable, Sendable {
     /// The tests' own, of orders and items.
     case shop
     /// Sales orders of SAP, V2 and V4.
@@ -24,7 +24,7 @@ enum UploadCrashRig {
     }
     var key: String { self == .shop ? "ID" : "SalesOrder" }
     /// The property that has the mark of the change that made the entity.
-    var made: String { self == .shop ? "Name" : "PurchaseOrderByCustomer" }
+    var textProperty: String { self == .shop ? "Name" : "PurchaseOrderByCustomer" }
     /// The property that has the mark of its last update.
     var changed: String { self == .shop ? "Note" : "ReferenceSDDocument" }
     /// Whether there are items, keys of the caller's choice and transactions.
@@ -41,19 +41,19 @@ enum UploadCrashRig {
     }
   }
 
-  static func provider(_ world: World, _ folder: String, _ root: URL) async throws -> OfflineODataProvider {
+  static func provider(_ service: Service, _ folder: String, _ root: URL) async throws -> OfflineODataProvider {
     let provider = try OfflineCrashRig.provider(folder, root)
-    try await provider.add(OfflineODataDefiningQuery("orders", world.orders))
-    if world.isRich { try await provider.add(OfflineODataDefiningQuery("items", "Items")) }
+    try await provider.add(OfflineODataDefiningQuery("orders", service.orders))
+    if service.isRich { try await provider.add(OfflineODataDefiningQuery("items", "Items")) }
     return provider
   }
 
   /// Makes changes and uploads until it is killed; round 0 makes none, uploads all that waits, and ends.
-  static func run(_ world: World, _ folder: String, _ root: URL, seed: UInt64, round: Int) async throws {
-    let provider = try await provider(world, folder, root)
+  static func run(_ service: Service, _ folder: String, _ root: URL, seed: UInt64, round: Int) async throws {
+    let provider = try await provider(service, folder, root)
     try await provider.open()
     say("open")
-    var hand = Hand(world: world, store: provider, random: Sequence(state: seed &+ UInt64(round)), round: round)
+    var hand = Hand(service: service, store: provider, random: Sequence(state: seed &+ UInt64(round)), round: round)
     guard round > 0 else { return try await finish(provider) }
     while true {
       for _ in 0..<hand.choose(1...6) { try await change(&hand) }
@@ -125,7 +125,7 @@ enum UploadCrashRig {
 extension UploadCrashRig {
   /// Makes one change after another, by chance.
   struct Hand {
-    let world: World
+    let service: Service
     let store: OfflineODataProvider
     var random: Sequence
     let round: Int
@@ -133,8 +133,8 @@ extension UploadCrashRig {
     var say: @Sendable (String) -> Void = { UploadCrashRig.say($0) }
     private var number = 0
 
-    init(world: World, store: OfflineODataProvider, random: Sequence, round: Int) {
-      (self.world, self.store, self.random, self.round) = (world, store, random, round)
+    init(service: Service, store: OfflineODataProvider, random: Sequence, round: Int) {
+      (self.service, self.store, self.random, self.round) = (service, store, random, round)
     }
 
     mutating func choose(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -151,7 +151,7 @@ extension UploadCrashRig {
     }
 
     mutating func change() async throws {
-      switch choose(0...(world.isRich ? 9 : 4)) {
+      switch choose(0...(service.isRich ? 9 : 4)) {
       case 0, 1: try await create()
       case 2, 3, 4: try await update()
       case 5: try await delete()
@@ -163,17 +163,17 @@ extension UploadCrashRig {
     }
 
     private func order(_ mark: String, key: Int? = nil) -> ODataEntity {
-      var properties = world.needed + [ODataProperty(world.made, .string(mark))]
-      if let key { properties.append(ODataProperty(world.key, .int32(Int32(key)))) }
+      var properties = service.needed + [ODataProperty(service.textProperty, .string(mark))]
+      if let key { properties.append(ODataProperty(service.key, .int32(Int32(key)))) }
       return ODataEntity(properties: properties)
     }
 
     private func update(_ mark: String) -> ODataEntity {
-      ODataEntity(properties: [ODataProperty(world.changed, .string(mark))])
+      ODataEntity(properties: [ODataProperty(service.changed, .string(mark))])
     }
 
     /// Says a change before it is made and after it is acknowledged; `place` is what it is of.
-    private func tell(_ marks: [String], _ place: String, _ make: () async throws -> Void) async throws {
+    private func report(_ marks: [String], _ place: String, _ make: () async throws -> Void) async throws {
       say("making \(marks.joined(separator: " ")) \(place)")
       try await make()
       say("made \(marks.joined(separator: " ")) \(place)")
@@ -181,25 +181,26 @@ extension UploadCrashRig {
 
     /// The path of an order by chance; nil where there is none.
     private mutating func some() async throws -> String? {
-      let all = try await store.readEntitySet("\(world.orders)?$select=\(world.key)&$orderby=\(world.key)").entities
+      let all = try await store.readEntitySet("\(service.orders)?$select=\(service.key)&$orderby=\(service.key)")
+        .entities
       guard !all.isEmpty else { return nil }
       // Of a service with many, a few are enough.
       let entity = all[choose(0...min(all.count - 1, 40))]
-      switch entity[world.key] {
-      case .string(let text)?: return "\(world.orders)('\(text)')"
-      case .int32(let number)?: return "\(world.orders)(\(number))"
+      switch entity[service.key] {
+      case .string(let text)?: return "\(service.orders)('\(text)')"
+      case .int32(let number)?: return "\(service.orders)(\(number))"
       default: return nil
       }
     }
 
     private mutating func create() async throws {
       let mark = mark("c")
-      try await tell([mark], "-") { try await store.create(order(mark), in: world.orders) }
+      try await report([mark], "-") { try await store.create(order(mark), in: service.orders) }
     }
 
     private mutating func createWithKey() async throws {
       let (mark, key) = (mark("c"), 100_000 + round * 1000 + number)
-      try await tell([mark], "-") { try await store.create(order(mark, key: key), in: world.orders) }
+      try await report([mark], "-") { try await store.create(order(mark, key: key), in: service.orders) }
     }
 
     private mutating func update() async throws {
@@ -227,11 +228,11 @@ extension UploadCrashRig {
     /// A new order and a change of another, all or none.
     private mutating func transact() async throws {
       guard let path = try await some() else { return }
-      let (made, changed) = (mark("c"), mark("u"))
-      try await changing([made, changed], path) {
+      let (textProperty, changed) = (mark("c"), mark("u"))
+      try await changing([textProperty, changed], path) {
         let response = try await store.execute(
           batch: ODataBatchRequest([
-            .changeSet([.create(order(made), in: world.orders), .update(path, to: update(changed))])
+            .changeSet([.create(order(textProperty), in: service.orders), .update(path, to: update(changed))])
           ]))
         if case .failure(let error)?? = response.slots.first { throw error.cause ?? error }
       }
@@ -244,12 +245,12 @@ extension UploadCrashRig {
       deep.navigationLinks = [
         ODataNavigationLink(name: "Items", content: .collection(ODataEntityCollection(entities: items)))
       ]
-      try await tell([mark, first, second], "-") { [deep] in try await store.create(deep, in: world.orders) }
+      try await report([mark, first, second], "-") { [deep] in try await store.create(deep, in: service.orders) }
     }
 
-    /// A change of an entity that an upload on its way may be giving another key, or a download taking away.
+    /// A change of an entity that a running upload may be giving another key, or a download removing.
     private func changing(_ marks: [String], _ path: String, _ make: () async throws -> Void) async throws {
-      do { try await tell(marks, path, make) } catch OfflineODataError.notFound { say("missed \(path)") }
+      do { try await report(marks, path, make) } catch OfflineODataError.notFound { say("missed \(path)") }
     }
   }
 }

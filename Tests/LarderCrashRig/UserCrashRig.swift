@@ -5,10 +5,10 @@ import LarderService
 import LarderStorage
 import Synchronization
 
-/// Puts one user's store in the place of another's, and ends itself on the way.
+/// Puts one user's store in the place of another's, and ends itself meanwhile.
 enum UserCrashRig {
   /// What is done.
-  enum Way: String, CaseIterable, Sendable {
+  enum Switch: String, CaseIterable, Sendable {
     /// The other's store is set aside; plain ones get a key.
     case aside
     /// One in which nothing waits is removed.
@@ -19,22 +19,22 @@ enum UserCrashRig {
     case turns
   }
 
-  /// A user's key; that of nobody else.
+  /// A user's key; that of no one else.
   static func key(of user: String) throws(StorageError) -> StorageKey {
     let bytes = Array(user.utf8)
     return try StorageKey(bytes: (0..<32).map { bytes[$0 % bytes.count] })
   }
 
-  static func parameters(_ folder: String, _ user: String, _ way: OfflineODataUserSwitch) throws
+  static func parameters(_ folder: String, _ user: String, _ userSwitch: OfflineODataUserSwitch) throws
     -> OfflineODataParameters
   {
     OfflineODataParameters(
-      path: folder, encryptionKey: try key(of: user), currentUser: user, onUserSwitch: way)
+      path: folder, encryptionKey: try key(of: user), currentUser: user, onUserSwitch: userSwitch)
   }
 
   /// `last`: after how many steps the process ends as the system would end it; 0 for none. Says "done" at the end.
-  static func run(_ way: Way, _ folder: String, _ user: String, last: Int) async throws {
-    switch way {
+  static func run(_ userSwitch: Switch, _ folder: String, _ user: String, last: Int) async throws {
+    switch userSwitch {
     case .aside:
       let key = try key(of: user == "ada" ? "bob" : "ada")
       try await change(try parameters(folder, user, .setAside(encryptionKey: key)), last)

@@ -102,7 +102,7 @@ struct NamingTests {
     }
   }
 
-  @Test("members with one Swift name are told apart, and the one with that very name keeps it")
+  @Test("members with one Swift name get different names, and the one with that very name keeps it")
   func memberCollisions() {
     var table = NameTable()
     let names = table.members([
@@ -114,7 +114,7 @@ struct NamingTests {
     #expect(names == ["name2", "name", "name3", "line1", "line1_2", "salesOrder", "toSalesOrder"])
   }
 
-  @Test("types with one Swift name are told apart by their namespaces, whatever their order")
+  @Test("types with one Swift name are distinguished by their namespaces, whatever their order")
   func typeCollisions() {
     let declarations: [TypeNames.Declaration] = [
       .init(namespace: "shop.archive", name: "Order", suffix: "Entity"),

@@ -104,9 +104,9 @@ struct OpenTypeTests {
       ])
     reply.odataSent(etag: "2")
     #expect(reply.odataChanges.isEmpty && reply.odataState.etag == "2" && reply.odataDynamic["New"] == .int32(7))
-    let made = Reply(id: 1, shape: Shape(), odataDynamic: ["Color": .string("red")])
-    #expect(made.odataChanges.isEmpty && made.odataDynamic["Color"] == .string("red"))
-    #expect(made.odataDynamic.description == "[Color]")
+    let created = Reply(id: 1, shape: Shape(), odataDynamic: ["Color": .string("red")])
+    #expect(created.odataChanges.isEmpty && created.odataDynamic["Color"] == .string("red"))
+    #expect(created.odataDynamic.description == "[Color]")
   }
 
   @Test("creations, updates and complex values have undeclared properties after the declared ones")

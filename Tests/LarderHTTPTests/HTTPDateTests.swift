@@ -45,7 +45,7 @@ struct HTTPDateTests {
       "Thursday, 18-Aug-50 02:01:18 CET", "Thu Aug 8 02:01:18 2050", "Thu Aug  8 02:01:18 205a",
       ", 18-Aug-50 02:01:18 GMT", "2050-08-18T02:01:18Z", "1994",
     ])
-  func refuses(text: String) {
+  func rejects(text: String) {
     #expect(HTTPDate.strictUnixTime(text, now: Self.now) == nil)
   }
 

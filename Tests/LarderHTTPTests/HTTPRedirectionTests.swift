@@ -85,7 +85,7 @@ struct HTTPRedirectionTests {
       "http://a.example/", "ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)", "https://u:p@a.example/",
       "https:///x",
     ])
-  func refused(location: String) throws {
+  func rejected(location: String) throws {
     let request = try request("https://a.example/")
     #expect {
       _ = try next(request, 302, location)
@@ -95,7 +95,7 @@ struct HTTPRedirectionTests {
   }
 
   @Test("A response that is not a redirect, or has no Location, is returned", arguments: [200, 300, 304, 305, 404])
-  func answers(status: Int) throws {
+  func responses(status: Int) throws {
     #expect(try next(request("http://a.example/"), status, "/b") == nil)
     #expect(try next(request("http://a.example/"), 302, nil) == nil)
   }

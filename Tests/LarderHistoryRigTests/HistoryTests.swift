@@ -3,18 +3,19 @@ import LarderHistoryRig
 import LarderTestSupport
 import Testing
 
-/// How long histories are begun, and how many: `LARDER_HISTORY_SECONDS` and `LARDER_HISTORIES` ask for others than a minute.
+/// How long histories are begun, and how many: `LARDER_HISTORY_SECONDS` and `LARDER_HISTORIES` set others than a
+/// minute.
 private enum Length {
   static let environment = ProcessInfo.processInfo.environment
-  private static let askedSeconds = environment["LARDER_HISTORY_SECONDS"].flatMap { Int($0) }
+  private static let requestedSeconds = environment["LARDER_HISTORY_SECONDS"].flatMap { Int($0) }
   static let count = environment["LARDER_HISTORIES"].flatMap { Int($0) }
-  static let seconds = askedSeconds ?? (count == nil ? 60 : nil)
+  static let seconds = requestedSeconds ?? (count == nil ? 60 : nil)
   static let limit: TimeLimitTrait.Duration = .minutes(10 + (seconds ?? 0) / 30 + (count ?? 0) / 10)
 }
 
 @Suite("Random histories of stores, a service and other clients", .timeLimit(Length.limit))
 struct HistoryTests {
-  @Test("no change is lost, done twice or done by nobody's wish, and the stores have what the service has")
+  @Test("no change is lost, applied twice or applied without a request, and the stores have what the service has")
   func histories() async throws {
     let first = PrintedSeed(for: "histories of offline stores", default: 1).seed
     let batch = HistoryBatch(first: first, count: Length.count, limit: Length.seconds.map { .seconds($0) })

@@ -45,7 +45,7 @@ struct LookupTests {
     ])
   }
 
-  @Test("A look-up that is cut short is followed by no narrower one: nothing is sent again")
+  @Test("A look-up that is interrupted is followed by no narrower one: nothing is sent again")
   func unreadable() async throws {
     try await store.open()
     var order = order("made")
@@ -82,7 +82,7 @@ struct LookupTests {
       ODataSingleRequest.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string(name))]))
     }
     _ = try await store.provider.execute(batch: ODataBatchRequest([.changeSet(updates)]))
-    store.transport.arm(.memberMissing(0, refused: nil), after: 0, takesReads: false) {}
+    store.transport.arm(.memberMissing(0, rejected: nil), after: 0, takesReads: false) {}
     let report = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: .clientWins))
     #expect(report.sent == 2 && report.failed == 0, "\(report)")
     #expect(model.service.effects.count == 2)
@@ -109,7 +109,7 @@ struct LookupTests {
   }
 
   @Test(
-    "A link that needs a condition stays in the queue where the service cannot tell the ETag now", arguments: 0..<4)
+    "A link that needs a condition stays in the queue if the service cannot return the ETag now", arguments: 0..<4)
   func conditionOfLink(read: Int) async throws {
     var kind = ModelKind()
     (kind.isV2, kind.hasLinks, kind.hidesLinks, kind.requiresIfMatch) = (true, true, true, true)

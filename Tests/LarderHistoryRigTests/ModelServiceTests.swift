@@ -30,11 +30,11 @@ struct ModelServiceTests {
       ("endswith(toupper(trim(Name)),'NE') and Stock eq 5", 200, true), ("not (startswith(Name,'o'))", 200, false),
       ("Stock mod 2 eq 1", 501, false), ("year(Name) eq 1", 501, false),
     ])
-  func filters(filter: String, status: Int, isFound: Bool) {
+  func filters(filter: String, status: Int, isPresent: Bool) {
     var service = service()
     let response = send("GET", "Orders?$filter=\(filter)", to: &service)
     #expect(response.status == status)
-    if status == 200 { #expect(text(response).contains("\"one\"") == isFound, "\(text(response))") }
+    if status == 200 { #expect(text(response).contains("\"one\"") == isPresent, "\(text(response))") }
   }
 
   @Test("a delta shows what has changed and what is gone, with whole expansions")

@@ -23,7 +23,7 @@ struct OracleTests {
     /// A change of store A whose response was lost, and that an upload has settled at last.
     func add(_ operation: Change.Operation, _ edit: (inout Change) -> Void) {
       var change = Change(number: run.changes.count, store: "A", operation: operation, set: "Orders")
-      (change.fate, change.faults) = (.sent, [.responseLost])
+      (change.outcome, change.faults) = (.sent, [.responseLost])
       edit(&change)
       run.changes.append(change)
     }
@@ -84,9 +84,9 @@ struct OracleTests {
     /// A download has brought both, after another client has set a property of them that they did not send.
     case seenBeside
     /// The response to the other creation came.
-    case told
-    /// The other creation was lost on its way first; when it arrived, the response to it came.
-    case toldAtLast
+    case reported
+    /// The other creation was lost first; when it arrived, the response to it came.
+    case reportedAtLast
     /// They were sent apart.
     case apart
   }
@@ -99,11 +99,11 @@ struct OracleTests {
     for number in 0..<2 {
       hand.add(.create) { change in
         (change.twin, change.texts) = (1 - number, ["m8eutfcj"])
-        if twist == .told, number == 0 { change.faults = [] }
+        if twist == .reported, number == 0 { change.faults = [] }
       }
     }
     let body = "{\"Name\":\"m8eutfcj\",\"Stock\":1}"
-    hand.send("A", "POST", "Orders", body, mark: 0, isLost: twist != .told && twist != .toldAtLast)
+    hand.send("A", "POST", "Orders", body, mark: 0, isLost: twist != .reported && twist != .reportedAtLast)
     if twist == .apart { hand.send("other", "PATCH", "Orders(1)", "{\"Note\":\"theirs\"}") }
     hand.send("A", "POST", "Orders", body, mark: 1)
     if twist == .seenBeside {
@@ -200,7 +200,7 @@ struct OracleTests {
   @Test(
     "A truncated response counts as lost if the store needs its content, and gets an error instead",
     arguments: [(false, false, false), (false, true, true), (true, false, false), (true, true, false)])
-  func cutShort(isSilent: Bool, hasContent: Bool, isLost: Bool) async throws {
+  func endedEarly(isSilent: Bool, hasContent: Bool, isLost: Bool) async throws {
     var kind = ModelKind()
     kind.insertion = hasContent ? .whole : .noContent
     let model = SharedModel(HistoryRun.service(kind))
@@ -215,7 +215,7 @@ struct OracleTests {
   }
 
   @Test(
-    "Histories whose finding was mended, or was none, find nothing",
+    "Histories whose finding was corrected, or was none, find nothing",
     arguments: [54_000_001, 54_000_053, 54_000_527, 56_001_462, 59_000_397, 55_000_140, 55_000_441, 71_000_108])
   func seeds(seed: UInt64) async throws {
     let run = try HistoryRun(HistoryPlan(seed: seed))

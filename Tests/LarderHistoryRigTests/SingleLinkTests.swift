@@ -377,7 +377,7 @@ struct SingleLinkTests {
   }
 
   @Test("Nothing is a conflict behind a link whose response was lost if no other client has written")
-  func ownBehindLostLink() async throws {
+  func ownChangeAfterLostLink() async throws {
     try await store.open()
     try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
     try await note("mine")
@@ -404,7 +404,7 @@ struct SingleLinkTests {
   }
 
   @Test("What a download has brought of a transaction whose response was lost is no conflict of a later change")
-  func ownBehindLink() async throws {
+  func ownChangeAfterLink() async throws {
     try await store.open()
     let update = ODataEntity(properties: [ODataProperty("Note", .string("first"))])
     _ = try await store.provider.execute(

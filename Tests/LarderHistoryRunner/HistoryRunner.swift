@@ -4,9 +4,9 @@ import LarderHistoryRig
 /// Runs random histories for as long as one likes:
 /// `LarderHistoryRunner [--seed N] [--count N | --seconds N] [--width N] [--theme NAME] [--stop] [--trace] [--shrink]`.
 ///
-/// It begins with the history of `--seed` and goes on with those behind it, `--width` at a time. `--theme` makes all of them
-/// about one theme, `--stop` ends with the first one that has a finding, `--trace` prints each history, `--shrink` a short
-/// one for each kind of finding. Ends with 1 if there is a finding that a store could have avoided, or if there are many
+/// It begins with the history of `--seed` and continues with those after it, `--width` at a time. `--theme` makes all
+/// of them about one theme, `--stop` ends with the first one that has a finding, `--trace` prints each history,
+/// `--shrink` a short one for each kind of finding. Ends with 1 if there is a finding that a store could have avoided, or if there are many
 /// that none can.
 @main
 enum HistoryRunner {

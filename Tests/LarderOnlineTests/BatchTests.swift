@@ -5,11 +5,11 @@ import LarderService
 import LarderTestSupport
 import Testing
 
-/// Batches on the scripted service: each part is answered as a request of its own, in multipart as V4 writes it.
+/// Batches on the scripted service: each part gets a response as a request of its own, in multipart as V4 writes it.
 @Suite("Batches and the cache", .timeLimit(.minutes(5)))
 struct BatchTests {
-  /// Answers every part of a multipart batch by its first line and its conditions.
-  static func answer(_ request: HTTPRequest, part: (String, Bool) -> (Int, String)) -> StubService.Answer {
+  /// Responds to every part of a multipart batch by its first line and its conditions.
+  static func response(_ request: HTTPRequest, part: (String, Bool) -> (Int, String)) -> StubService.Response {
     guard case .bytes(let bytes) = request.body else { return .ok(#"{"single":true}"#, ["ETag": "\"1\""]) }
     var body = ""
     let text = String(decoding: bytes, as: UTF8.self)
@@ -33,7 +33,7 @@ struct BatchTests {
   @Test("one slot a part: nil for misses, changes and parts without the cache; entries are shared with single reads")
   func slots() async throws {
     let rig = try StoreRig { request in
-      BatchTests.answer(request) { line, _ in line.hasPrefix("DELETE") ? (204, "") : (200, #"{"batch":true}"#) }
+      BatchTests.response(request) { line, _ in line.hasPrefix("DELETE") ? (204, "") : (200, #"{"batch":true}"#) }
     }
     let store = try await rig.openStore()
     _ = try await store.read("A")
@@ -43,16 +43,16 @@ struct BatchTests {
     let first = await store.calls(request)
     #expect(first[1] == #"cacheResponse(inProgress)={"single":true}|nil|nil|nil"#)
     #expect(first.last == #"finished(completed)={"batch":true}|{"batch":true}|{"batch":true}|"#)
-    // The batch's answers are those of single reads now, and the other way round.
+    // The batch's responses are those of single reads now, and vice versa.
     #expect(text(try await store.read("B").cached) == #"{"batch":true}"#)
     #expect(await store.calls(request)[1] == #"cacheResponse(inProgress)={"batch":true}|{"single":true}|nil|nil"#)
     try await store.close()
   }
 
-  @Test("a batch of reads asks under the validators known, and a 304 part becomes the cached payload")
+  @Test("a batch of reads is sent with the known validators, and a 304 part becomes the cached payload")
   func conditions() async throws {
     let rig = try StoreRig { request in
-      BatchTests.answer(request) { _, isConditional in isConditional ? (304, "") : (200, #"{"v":1}"#) }
+      BatchTests.response(request) { _, isConditional in isConditional ? (304, "") : (200, #"{"v":1}"#) }
     }
     let store = try await rig.openStore()
     let request = BatchTests.batch([.read("A"), .read("B")])
@@ -64,10 +64,10 @@ struct BatchTests {
     try await store.close()
   }
 
-  @Test("a service that refuses conditions in batches is asked without, at once and from then on")
-  func refusedConditions() async throws {
+  @Test("a service that rejects conditions in batches gets the batch without them, at once and from then on")
+  func rejectedConditions() async throws {
     let rig = try StoreRig { request in
-      BatchTests.answer(request) { _, isConditional in isConditional ? (501, "{}") : (200, #"{"v":1}"#) }
+      BatchTests.response(request) { _, isConditional in isConditional ? (501, "{}") : (200, #"{"v":1}"#) }
     }
     let store = try await rig.openStore()
     let request = BatchTests.batch([.read("A")])
@@ -79,9 +79,9 @@ struct BatchTests {
     try await store.close()
   }
 
-  @Test("in passive mode nothing of a batch is sent: one with cached reads answers, others fail")
+  @Test("in passive mode nothing of a batch is sent: one with cached reads succeeds, others fail")
   func passive() async throws {
-    let rig = try StoreRig { request in BatchTests.answer(request) { _, _ in (200, #"{"v":1}"#) } }
+    let rig = try StoreRig { request in BatchTests.response(request) { _, _ in (200, #"{"v":1}"#) } }
     let store = try await rig.openStore()
     await store.calls(BatchTests.batch([.read("A")]))
     let sent = rig.service.requests.count
@@ -96,12 +96,12 @@ struct BatchTests {
 
   @Test("a part that is not there any more loses its entry, a part that failed otherwise keeps it")
   func gone() async throws {
-    let rig = try StoreRig { request in BatchTests.answer(request) { _, _ in (200, #"{"v":1}"#) } }
+    let rig = try StoreRig { request in BatchTests.response(request) { _, _ in (200, #"{"v":1}"#) } }
     let store = try await rig.openStore()
     let request = BatchTests.batch([.read("A"), .read("B")])
     await store.calls(request)
-    rig.service.answers { request in
-      BatchTests.answer(request) { line, _ in line.contains("A HTTP") ? (404, "{}") : (500, "{}") }
+    rig.service.respond { request in
+      BatchTests.response(request) { line, _ in line.contains("A HTTP") ? (404, "{}") : (500, "{}") }
     }
     await store.calls(request)
     try store.setPassive(true)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The cache's file", .timeLimit(.minutes(5)))
 struct CacheFileTests {
-  @Test("answers outlive the store, and a store opens while its server is away")
+  @Test("responses outlive the store, and a store opens while its server is unreachable")
   func persistence() async throws {
     let rig = try StoreRig { _ in .ok(#"{"v":1}"#) }
     let first = try await rig.openStore()
@@ -41,7 +41,8 @@ struct CacheFileTests {
   }
 
   @Test(
-    "a second store of one name on one service root is refused, whatever its cache's folder; after closing it may open")
+    "a second store of one name on one service root is rejected, whatever its cache's folder; after closing it may open"
+  )
   func secondStore() async throws {
     let rig = try StoreRig()
     let other = try TemporaryFolder()
@@ -178,7 +179,7 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("sessions and credentials in an answer's fields are not kept")
+  @Test("sessions and credentials in a response's fields are not stored")
   func filteredFields() async throws {
     let rig = try StoreRig { _ in
       .ok("{}", ["Set-Cookie": "id=secret", "X-CSRF-Token": "secret", "X-Kept": "yes", "Connection": "close"])
@@ -192,13 +193,13 @@ struct CacheFileTests {
   }
 
   @Test(
-    "answers that are not whole representations are delivered and not kept",
+    "responses that are not whole representations are delivered and not stored",
     arguments: [
       (200, "text/html", "<html></html>"), (202, "application/json", "{}"), (206, "application/json", "{}"),
       (200, "application/json", #"{"value":[1,2"#), (200, "application/atom+xml", "<feed><entry>"),
       (200, "application/json", #"{"a":1}garbage"#),
     ])
-  func notKept(_ status: Int, _ type: String, _ body: String) async throws {
+  func notStored(_ status: Int, _ type: String, _ body: String) async throws {
     let rig = try StoreRig { _ in .status(status, body, ["Content-Type": type]) }
     let store = try await rig.openStore()
     #expect(text(try await store.read("P").last) == body)
@@ -228,7 +229,7 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("past the size the answers not used for longest go, down to the threshold")
+  @Test("above the size limit the least recently used responses are evicted, down to the threshold")
   func cleanup() async throws {
     let body = #"{"value":""# + String(repeating: "x", count: 7000) + #""}"#
     let rig = try StoreRig { _ in .ok(body) }
@@ -252,12 +253,12 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("an answer larger than the cache is delivered, not kept, and the outdated one goes")
+  @Test("a response larger than the cache is delivered, not stored, and the outdated one is removed")
   func tooLarge() async throws {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore { $0.byteLimit = 10 << 10 }
     _ = try await store.read("P?$search=secret")
-    rig.service.answers { _ in .ok(#"{"value":""# + String(repeating: "x", count: 20_000) + #""}"#) }
+    rig.service.respond { _ in .ok(#"{"value":""# + String(repeating: "x", count: 20_000) + #""}"#) }
     #expect(try await store.read("P?$search=secret").last?.payloadBytes.count == 20_012)
     #expect(try await rig.cacheFile.entries().isEmpty)
     let tooLarge = try #require(rig.diagnostics.first("entryTooLarge"))
@@ -266,7 +267,7 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("a full disk keeps no answer from its reader, and is reported")
+  @Test("a full disk keeps no response from its reader, and is reported")
   func diskFull() async throws {
     let rig = try StoreRig { _ in .ok(#"{"value":""# + String(repeating: "x", count: 400_000) + #""}"#) }
     let store = try await rig.openStore { $0.maximumPageCount = 40 }
@@ -280,7 +281,7 @@ struct CacheFileTests {
 
   enum Damage: CaseIterable { case middle, truncated, header, everything }
 
-  @Test("a damaged cache is moved aside, made anew, and reported", arguments: Damage.allCases)
+  @Test("a damaged cache is moved aside, created again, and reported", arguments: Damage.allCases)
   func damaged(_ damage: Damage) async throws {
     let rig = try StoreRig { _ in .ok(#"{"value":""# + String(repeating: "x", count: 50_000) + #""}"#) }
     let first = try await rig.openStore()
@@ -330,7 +331,7 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("damage inside a payload is a miss, never a wrong answer")
+  @Test("damage inside a payload is a miss, never a wrong response")
   func damagedPayload() async throws {
     let body = #"{"value":""# + String(repeating: "x", count: 9000) + #""}"#
     // Of an encrypted file every byte of a page is authenticated.
@@ -350,7 +351,7 @@ struct CacheFileTests {
     try await second.close()
   }
 
-  @Test("a file that is not ours is refused and stays as it is")
+  @Test("a file that is not ours is rejected and unchanged")
   func foreignFile() async throws {
     let rig = try StoreRig()
     let place = try rig.options().place(try ODataServiceRoot(rig.root))

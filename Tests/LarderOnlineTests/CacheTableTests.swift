@@ -69,7 +69,7 @@ struct CacheTableTests {
     }
   }
 
-  /// Runs the machine on an empty cache and a server that answers, and writes down what it reports.
+  /// Runs the machine on an empty cache and a server that responds, and writes down what it reports.
   private func run(
     _ request: ODataRequest, _ row: Row, _ cache: RequestMachine.CacheState
   ) throws -> [String] {

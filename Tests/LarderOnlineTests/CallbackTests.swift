@@ -58,17 +58,17 @@ struct CallbackTests {
     try await store.close()
   }
 
-  @Test("a failed answer leaves the entry, except 404 and 410", arguments: [400, 401, 403, 404, 410, 500, 503])
+  @Test("a failed response leaves the entry, except 404 and 410", arguments: [400, 401, 403, 404, 410, 500, 503])
   func failures(_ status: Int) async throws {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore()
     await store.calls(.read("P"))
-    rig.service.answers { _ in .status(status, "{}") }
+    rig.service.respond { _ in .status(status, "{}") }
     let calls = await store.calls(.read("P"))
     #expect(calls.last?.hasPrefix("finished(failed)") == true)
     try store.setPassive(true)
-    let kept = await store.calls(.read("P"))[1]
-    #expect(kept == (status == 404 || status == 410 ? "cacheResponse(inProgress)" : "cacheResponse(inProgress)={}"))
+    let stored = await store.calls(.read("P"))[1]
+    #expect(stored == (status == 404 || status == 410 ? "cacheResponse(inProgress)" : "cacheResponse(inProgress)={}"))
     try await store.close()
   }
 
@@ -82,7 +82,7 @@ struct CallbackTests {
   }
 
   @Test("a request keeps the mode it started with")
-  func modeIsKept() async throws {
+  func modeIsUnchanged() async throws {
     let gate = AsyncGate()
     let rig = try StoreRig { _ in
       await gate.wait()
@@ -121,7 +121,7 @@ struct CallbackTests {
     #expect(try await rig.cacheFile.entries().isEmpty)
   }
 
-  @Test("closing the store ends what is on its way")
+  @Test("closing the store ends requests in progress")
   func closeEnds() async throws {
     let gate = AsyncGate()
     let rig = try StoreRig { _ in
@@ -142,7 +142,7 @@ struct CallbackTests {
     #expect(!store.isOpen)
   }
 
-  @Test("await gives the server's answer, in passive mode the cache's, and throws for a miss there")
+  @Test("await returns the server's response, in passive mode the cached one, and throws for a miss there")
   func awaiting() async throws {
     let rig = try StoreRig { _ in .ok(#"{"v":1}"#) }
     let store = try await rig.openStore()

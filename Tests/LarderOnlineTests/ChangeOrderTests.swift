@@ -18,8 +18,8 @@ struct ChangeOrderTests {
     return .single(.create(ODataEntity(properties: key + [ODataProperty("Name", .string(name))]), in: "Products"))
   }
 
-  /// Answers a change, and notes when it came and when it was answered.
-  private final class Course: Sendable {
+  /// Responds to a change, and records when it came and when the response was sent.
+  private final class Order: Sendable {
     let events = Mutex<[String]>([])
     let arrived = Tally("arrived requests")
     func note(_ text: String) { events.withLock { $0.append(text) } }
@@ -32,17 +32,17 @@ struct ChangeOrderTests {
     return text.firstRange(of: "\"Name\":\"").map { String(text[$0.upperBound...].prefix { $0 != "\"" }) } ?? text
   }
 
-  @Test("200 rounds: a creation with its key, updates spelled in three ways, a deletion, the creation anew")
+  @Test("200 rounds: a creation with its key, updates in three spellings, a deletion, the creation again")
   func rounds() async throws {
-    let course = Course()
+    let order = Order()
     let rig = try StoreRig { request in
-      course.note(await Self.name(request))
+      order.note(await Self.name(request))
       return .status(204)
     }
     let store = try await rig.openStore()
     var wrong: [String] = []
     for round in 0..<200 {
-      course.events.withLock { $0 = [] }
+      order.events.withLock { $0 = [] }
       let root = rig.root.absoluteString
       let requests: [ODataRequest] = [
         create(Int32(round), "1"), patch("Products(\(round))", "2"), patch("Products(ID=\(round))/Name", "3"),
@@ -50,15 +50,15 @@ struct ChangeOrderTests {
         create(Int32(round), "6"),
       ]
       for execution in requests.map({ store.schedule($0) }) { _ = try await execution.finalResponse() }
-      if course.all != ["1", "2", "3", "4", "DELETE", "6"] { wrong.append("\(round): \(course.all)") }
+      if order.all != ["1", "2", "3", "4", "DELETE", "6"] { wrong.append("\(round): \(order.all)") }
     }
     #expect(wrong == [])
     try await store.close()
   }
 
-  @Test("what belongs to one resource waits for the change before; what does not goes on at once")
+  @Test("requests for one resource wait for the change before; others continue at once")
   func dependence() async throws {
-    // What is scheduled while the first is on its way, and whether it waits for it.
+    // What is scheduled while the first is in progress, and whether it waits for it.
     let table: [(first: ODataRequest, then: ODataRequest, waits: Bool)] = [
       (patch("Products(1)", "a"), patch("Products(1)", "b"), true),
       (patch("Products(1)", "a"), patch("Products(2)", "b"), false),
@@ -113,30 +113,30 @@ struct ChangeOrderTests {
   @Test("one that is cancelled while it waits, and one that fails, leave the order of those around them")
   func cancelled() async throws {
     let gate = AsyncGate()
-    let course = Course()
+    let order = Order()
     let rig = try StoreRig { request in
       let name = await Self.name(request)
-      course.note(name)
-      course.arrived.add()
+      order.note(name)
+      order.arrived.add()
       if name == "1" { await gate.wait() }
-      course.note(name + " done")
+      order.note(name + " done")
       return name == "3" ? .status(500, "{}") : .status(204)
     }
     let store = try await rig.openStore { $0.useCache = false }
     let executions = ["1", "2", "3", "4"].map { store.schedule(patch("Products(1)", $0)) }
-    try await course.arrived.wait(for: 1)
+    try await order.arrived.wait(for: 1)
     executions[1].cancel()
     for await _ in executions[1].events {}
     _ = try await store.schedule(patch("Free(1)", "free")).finalResponse()
-    #expect(course.all == ["1", "free", "free done"])
+    #expect(order.all == ["1", "free", "free done"])
     gate.open()
     for execution in executions { for await _ in execution.events {} }
-    #expect(course.all == ["1", "free", "free done", "1 done", "3", "3 done", "4", "4 done"])
+    #expect(order.all == ["1", "free", "free done", "1 done", "3", "3 done", "4", "4 done"])
     #expect(executions.map(\.status) == [.completed, .cancelled, .failed, .completed])
     try await store.close()
   }
 
-  @Test("closing ends what waits; opened again, changes go on in order")
+  @Test("closing ends waiting requests; opened again, changes continue in order")
   func reopened() async throws {
     let gate = AsyncGate()
     let arrived = Tally("arrived requests")
@@ -153,24 +153,24 @@ struct ChangeOrderTests {
     gate.open()
     try await closed
     #expect(executions.allSatisfy { $0.status == .cancelled })
-    let course = Course()
-    rig.service.answers { request in
-      course.note(await Self.name(request))
+    let order = Order()
+    rig.service.respond { request in
+      order.note(await Self.name(request))
       return .status(204)
     }
     try await store.open()
     for execution in (0..<50).map({ store.schedule(patch("Products(1)", "\($0)")) }) {
       _ = try await execution.finalResponse()
     }
-    #expect(course.all == (0..<50).map(String.init))
+    #expect(order.all == (0..<50).map(String.init))
     try await store.close()
   }
 
   @Test("from many threads: each thread's changes in their order, those of different resources beside each other")
   func threads() async throws {
-    let course = Course()
+    let order = Order()
     let rig = try StoreRig { request in
-      course.note("\(request.url.lastPathComponent) \(await Self.name(request))")
+      order.note("\(request.url.lastPathComponent) \(await Self.name(request))")
       return .status(204)
     }
     let store = try await rig.openStore()
@@ -187,7 +187,7 @@ struct ChangeOrderTests {
       }
     }
     for id in 1...8 {
-      let names = course.all.filter { $0.hasPrefix("Products(\(id)) ") }
+      let names = order.all.filter { $0.hasPrefix("Products(\(id)) ") }
       #expect(names == (0..<50).map { "Products(\(id)) \($0)" })
     }
     try await store.close()

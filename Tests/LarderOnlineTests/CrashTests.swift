@@ -7,13 +7,13 @@ import Testing
 
 @testable import LarderCrashRig
 
-/// A process is killed at random moments while it fills a cache; afterwards the cache opens and holds whole answers only,
+/// A process is killed at random times while it fills a cache; afterwards the cache opens and has whole responses only,
 /// and the last one that was acknowledged.
-@Suite("Killed at any moment", .serialized, .timeLimit(.minutes(5)))
+@Suite("Killed at any time", .serialized, .timeLimit(.minutes(5)))
 struct CrashTests {
   static let kills = 30
 
-  @Test("thirty kills leave a cache that opens, with whole and acknowledged answers")
+  @Test("thirty kills leave a cache that opens, with whole and acknowledged responses")
   func kills() async throws {
     let folder = try TemporaryFolder()
     let root = "http://crash-\(UUID().uuidString.lowercased()).test/"
@@ -29,13 +29,13 @@ struct CrashTests {
       let said = try await rig.runAndKill()
       round = said.lastRound + 1
       acknowledged += said.stored.count
-      let held = try await CrashTests.wholeAnswers(folder.path)
+      let entries = try await CrashTests.wholeResponses(folder.path)
       guard let last = said.stored.last else { continue }
       // What was acknowledged last cannot have been cleaned up; a later round may have replaced it unheard.
-      let found: Int = held[root + last.path] ?? -1
-      #expect(found >= last.round, "\(last.path) was acknowledged, seed \(rig.seed)")
+      let stored: Int = entries[root + last.path] ?? -1
+      #expect(stored >= last.round, "\(last.path) was acknowledged, seed \(rig.seed)")
     }
-    print("kills: \(CrashTests.kills), answers acknowledged before them: \(acknowledged)")
+    print("kills: \(CrashTests.kills), responses acknowledged before them: \(acknowledged)")
     #expect(acknowledged > CrashTests.kills)
     try await opensWithoutReplacement(folder.path, root)
   }
@@ -46,15 +46,15 @@ struct CrashTests {
       useCache: true, path: folder, encryptionKey: try RigKey.fromEnvironment())
     options.onDiagnostic = { log.add($0) }
     let url = try #require(URL(string: root))
-    let service = StubService { _ in StubService.Answer.ok("{}") }
+    let service = StubService { _ in StubService.Response.ok("{}") }
     let store = try OnlineODataStore(serviceRoot: url, transport: service, options: options)
     try await store.open()
     #expect(log.all.isEmpty)
     try await store.close()
   }
 
-  /// Every entry's content proves itself; answers the round of each URL.
-  private static func wholeAnswers(_ folder: String) async throws -> [String: Int] {
+  /// Every entry's content proves itself; returns the round of each URL.
+  private static func wholeResponses(_ folder: String) async throws -> [String: Int] {
     guard let file = try TechnicalCacheFile.files(in: folder, key: try RigKey.fromEnvironment()).first else {
       return [:]
     }
@@ -105,7 +105,7 @@ struct RigProcess {
 
     init(_ output: Data) {
       let text = String(decoding: output, as: UTF8.self)
-      // A last line without its end was cut by the kill.
+      // A last line without its end was truncated by the kill.
       let lines: [Substring] = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       for line in lines {
         let words: [Substring] = line.split(separator: " ")

@@ -13,7 +13,7 @@ struct EncodedValueTests {
     "Guid", "Binary",
   ]
 
-  private static var metadata: StubService.Answer {
+  private static var metadata: StubService.Response {
     let properties = types.map { "<Property Name=\"\($0)\" Type=\"Edm.\($0)\"/>" }.joined()
     return .ok(
       """

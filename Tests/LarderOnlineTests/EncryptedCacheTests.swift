@@ -35,7 +35,7 @@ struct EncryptedCacheTests {
     }
   }
 
-  /// A closed cache with an answer.
+  /// A closed cache with a response.
   private func fill(_ key: StorageKey?) async throws {
     let store = try store(key)
     try await store.open()
@@ -61,7 +61,7 @@ struct EncryptedCacheTests {
     arguments: [
       (true, true, StorageError.Category.wrongKey), (true, false, .encrypted), (false, true, .notEncrypted),
     ])
-  func refused(_ isEncrypted: Bool, _ givesKey: Bool, _ expected: StorageError.Category) async throws {
+  func rejected(_ isEncrypted: Bool, _ givesKey: Bool, _ expected: StorageError.Category) async throws {
     try await fill(isEncrypted ? right : nil)
     let before = try bytes()
     let store = try store(givesKey ? wrong : nil)
@@ -88,7 +88,7 @@ struct EncryptedCacheTests {
       #expect(await category { try await store.reopenCache() } == .encrypted)
       #expect(await category { try await store.reopenCache(encryptionKey: wrong) } == .wrongKey)
       #expect(!store.isCacheOpen)
-      // Without a cache the store goes on.
+      // Without a cache the store works.
       #expect(try await store.read("P").last != nil)
       try await store.reopenCache(encryptionKey: try StorageKey(passphrase: "right".utf8))
       let cached = try await store.read("P").cached
@@ -197,7 +197,7 @@ struct EncryptedCacheTests {
     }
   }
 
-  @Test("a damaged cache is moved aside and made anew under its key")
+  @Test("a damaged cache is moved aside and created again with its key")
   func damaged() async throws {
     try await fill(right)
     let path = try rig.cacheFile.path
@@ -212,7 +212,8 @@ struct EncryptedCacheTests {
     #expect(await category { _ = try await TechnicalCacheFile(path: path).entries() } == .encrypted)
   }
 
-  @Test("no URL, answer, field or link is in any byte of its files; a plain one shows them", arguments: [true, false])
+  @Test(
+    "no URL, response, field or link is in any byte of its files; a plain one shows them", arguments: [true, false])
   func markers(isEncrypted: Bool) async throws {
     let markers = ["url", "answer", "etag", "delta"].map { "Merkwort-\($0)-51c0" }
     let words = ["SQLite format 3", "CREATE TABLE", "EntityContainer"]
@@ -236,8 +237,8 @@ struct EncryptedCacheTests {
     search.look(in: rig.folder.path)
     try await store.close()
     search.look(in: rig.folder.path)
-    let found = Set(search.found.map { String($0.split(separator: ": ", maxSplits: 1).last ?? "") })
-    #expect(found == (isEncrypted ? [] : Set(markers + words)))
+    let matches = Set(search.matches.map { String($0.split(separator: ": ", maxSplits: 1).last ?? "") })
+    #expect(matches == (isEncrypted ? [] : Set(markers + words)))
     #expect(search.names.contains { $0.hasSuffix(".larder-cache-wal") })
   }
 }

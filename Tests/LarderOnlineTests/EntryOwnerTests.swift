@@ -5,7 +5,7 @@ import LarderService
 import LarderTestSupport
 import Testing
 
-@Suite("Whose entries they are", .timeLimit(.minutes(5)))
+@Suite("The owners of entries", .timeLimit(.minutes(5)))
 struct EntryOwnerTests {
   @Test("a 404 to one credential leaves the entries of another", arguments: ["PRIVATE-TOKEN", "X-API-Key", "X-Who"])
   func credentials(name: String) async throws {

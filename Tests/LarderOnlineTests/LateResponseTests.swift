@@ -10,37 +10,37 @@ import Testing
 
 @Suite("A late response never replaces a newer one in the technical cache", .timeLimit(.minutes(5)))
 struct LateResponseTests {
-  /// A service whose first request for `A` after the `warmUp` first ones waits for the gate; `answer` gives each in the order
-  /// in which they were sent.
+  /// A service whose first request for `A` after the `warmUp` first ones waits for the gate; `response` gives each in
+  /// the order in which they were sent.
   private struct Late {
     let rig: StoreRig
     let gate = AsyncGate()
-    let held = Tally("held requests")
+    let heldRequests = Tally("held requests")
 
-    init(after warmUp: Int = 0, _ answer: @escaping @Sendable (Int, HTTPRequest) -> StubService.Answer) throws {
+    init(after warmUp: Int = 0, _ response: @escaping @Sendable (Int, HTTPRequest) -> StubService.Response) throws {
       let reads = Atomic(0)
       rig = try StoreRig()
-      rig.service.answers { [gate, held] request in
+      rig.service.respond { [gate, heldRequests] request in
         let index = reads.add(1, ordering: .relaxed).oldValue
         if index == warmUp {
-          held.add()
+          heldRequests.add()
           await gate.wait()
         }
-        return answer(index, request)
+        return response(index, request)
       }
     }
 
     /// Sends `first`, which waits, then `second` to its end, then lets the first end.
     func run(_ store: OnlineODataStore, _ first: ODataRequest, _ second: ODataRequest) async throws {
       async let late = store.calls(first)
-      try await held.wait(for: 1)
+      try await heldRequests.wait(for: 1)
       await store.calls(second)
       gate.open()
       _ = await late
     }
 
     /// What the cache holds of a path.
-    func kept(_ store: OnlineODataStore, _ path: String = "A") async throws -> ODataSingleResponse? {
+    func stored(_ store: OnlineODataStore, _ path: String = "A") async throws -> ODataSingleResponse? {
       try store.setPassive(true)
       return try await store.read(path).cached
     }
@@ -51,7 +51,7 @@ struct LateResponseTests {
     let late = try Late { index, _ in .ok(#"{"v":\#(index)}"#) }
     let store = try await late.rig.openStore()
     try await late.run(store, .read("A"), .read("A"))
-    #expect(text(try await late.kept(store)) == #"{"v":1}"#)
+    #expect(text(try await late.stored(store)) == #"{"v":1}"#)
     try await store.close()
   }
 
@@ -61,8 +61,8 @@ struct LateResponseTests {
     let store = try await late.rig.openStore()
     try await late.run(store, .read("A"), .read("B"))
     #expect(text(try await store.read("A").last) == #"{"v":2}"#)
-    #expect(text(try await late.kept(store)) == #"{"v":2}"#)
-    #expect(text(try await late.kept(store, "B")) == #"{"v":1}"#)
+    #expect(text(try await late.stored(store)) == #"{"v":2}"#)
+    #expect(text(try await late.stored(store, "B")) == #"{"v":1}"#)
     try await store.close()
   }
 
@@ -71,7 +71,7 @@ struct LateResponseTests {
     let late = try Late { index, _ in index == 0 ? .status(status) : .ok(#"{"v":1}"#) }
     let store = try await late.rig.openStore()
     try await late.run(store, .read("A"), .read("A"))
-    #expect(text(try await late.kept(store)) == #"{"v":1}"#)
+    #expect(text(try await late.stored(store)) == #"{"v":1}"#)
     try await store.close()
   }
 
@@ -80,7 +80,7 @@ struct LateResponseTests {
     let late = try Late { index, _ in index == 0 ? .ok(#"{"v":0}"#) : .status(status) }
     let store = try await late.rig.openStore()
     try await late.run(store, .read("A"), .read("A"))
-    #expect(try await late.kept(store) == nil)
+    #expect(try await late.stored(store) == nil)
     try await store.close()
   }
 
@@ -93,34 +93,34 @@ struct LateResponseTests {
     let store = try await late.rig.openStore()
     _ = try await store.read("A")
     try await late.run(store, .read("A"), .read("A"))
-    #expect(try await late.kept(store)?.fields["X-Index"] == "2")
+    #expect(try await late.stored(store)?.fields["X-Index"] == "2")
     try await store.close()
   }
 
   @Test("a late batch changes nothing of a part that was read since, and keeps its other parts")
   func lateBatch() async throws {
     let late = try Late { index, request in
-      index == 0 ? BatchTests.answer(request) { _, _ in (200, #"{"batch":true}"#) } : .ok(#"{"single":true}"#)
+      index == 0 ? BatchTests.response(request) { _, _ in (200, #"{"batch":true}"#) } : .ok(#"{"single":true}"#)
     }
     let store = try await late.rig.openStore()
     try await late.run(store, BatchTests.batch([.read("A"), .read("B")]), .read("A"))
-    #expect(text(try await late.kept(store)) == #"{"single":true}"#)
-    #expect(text(try await late.kept(store, "B")) == #"{"batch":true}"#)
+    #expect(text(try await late.stored(store)) == #"{"single":true}"#)
+    #expect(text(try await late.stored(store, "B")) == #"{"batch":true}"#)
     try await store.close()
   }
 
   @Test("what a late part of a batch says is gone stays, where it was read since")
   func lateBatchRemoval() async throws {
     let late = try Late { index, request in
-      index == 0 ? BatchTests.answer(request) { _, _ in (404, "{}") } : .ok(#"{"single":true}"#)
+      index == 0 ? BatchTests.response(request) { _, _ in (404, "{}") } : .ok(#"{"single":true}"#)
     }
     let store = try await late.rig.openStore()
     try await late.run(store, BatchTests.batch([.read("A")]), .read("A"))
-    #expect(text(try await late.kept(store)) == #"{"single":true}"#)
+    #expect(text(try await late.stored(store)) == #"{"single":true}"#)
     try await store.close()
   }
 
-  @Test("the order is remembered while earlier requests are under way, and no longer")
+  @Test("the order is remembered while earlier requests are in progress, and no longer")
   func memory() {
     var order = SendOrder()
     func key(_ url: String, _ variant: UInt8 = 0) -> CacheKey { CacheKey(url: url, scope: [1], variant: [variant]) }

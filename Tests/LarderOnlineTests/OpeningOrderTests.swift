@@ -30,7 +30,7 @@ struct OpeningOrderTests {
       let rig = try StoreRig()
       let transport = GatedTransport(rig.service)
       let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
-      // Each runs until it waits, so that the three come in this order and the first is still on its way.
+      // Each runs until it waits, so that the three come in this order and the first is still in progress.
       let first = immediately { try await store.open() }
       try await transport.arrivals.wait(for: 1)
       let closing = immediately { try await store.close() }
@@ -77,8 +77,8 @@ struct OpeningOrderTests {
     try await store.close()
   }
 
-  /// Stops whoever asks for the identity, once armed, until it is released.
-  private final class HeldIdentity: HTTPAuthentication {
+  /// Blocks every caller of the identity, once armed, until it is released.
+  private final class BlockedIdentity: HTTPAuthentication {
     let isArmed = Atomic(false)
     let stopped = Tally("askers stopped")
     let release = DispatchSemaphore(value: 0)
@@ -97,7 +97,7 @@ struct OpeningOrderTests {
   @Test("a request that is scheduled while the store closes sends nothing after the closing has ended")
   func scheduledWhileClosing() async throws {
     let rig = try StoreRig()
-    let authentication = HeldIdentity()
+    let authentication = BlockedIdentity()
     let store = try await rig.openStore(authentication)
     let log = CallLog()
     authentication.isArmed.store(true, ordering: .releasing)

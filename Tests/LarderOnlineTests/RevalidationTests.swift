@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Revalidation", .timeLimit(.minutes(5)))
 struct RevalidationTests {
-  @Test("an entry with validators is asked for under them, and a 304 delivers the known content")
+  @Test("an entry with validators is requested with them, and a 304 delivers the known content")
   func notModified() async throws {
     let rig = try StoreRig { request in
       if request.fields[.ifNoneMatch] == "W/\"1\"" {
@@ -52,7 +52,7 @@ struct RevalidationTests {
     try await store.close()
   }
 
-  @Test("a full answer takes the place of the old one")
+  @Test("a full response replaces the old one")
   func replaced() async throws {
     let version = Atomic(1)
     let rig = try StoreRig { _ in
@@ -69,7 +69,7 @@ struct RevalidationTests {
     try await store.close()
   }
 
-  @Test("a 304 that was not asked for is a malformed answer")
+  @Test("a 304 to an unconditional request is a malformed response")
   func unasked() async throws {
     let rig = try StoreRig { _ in .status(304) }
     let store = try await rig.openStore()
@@ -81,7 +81,7 @@ struct RevalidationTests {
   static let emptyDelta =
     #"{"@odata.context":"$metadata#P/$delta","value":[],"@odata.deltaLink":"P?$deltatoken=2"}"#
 
-  @Test("an empty V4 delta counts like a 304, and the next one is asked for by its link")
+  @Test("an empty V4 delta counts like a 304, and the next one is requested by its link")
   func emptyDelta() async throws {
     let rig = try StoreRig { request in
       request.url.query()?.contains("deltatoken") == true
@@ -132,7 +132,7 @@ struct RevalidationTests {
     }
     let store = try await rig.openStore()
     _ = try await store.read("P")
-    rig.service.answers { request in request.url.query() != nil ? .status(status, "{}") : .ok(#"{"value":[]}"#) }
+    rig.service.respond { request in request.url.query() != nil ? .status(status, "{}") : .ok(#"{"value":[]}"#) }
     #expect(text(try await store.read("P").last) == #"{"value":[]}"#)
     _ = try await store.read("P")
     #expect(rig.queries == [nil, "$deltatoken=old", nil, nil])
@@ -181,7 +181,7 @@ struct RevalidationTests {
     try await store.close()
   }
 
-  @Test("tracksChanges asks V4 services for delta links")
+  @Test("tracksChanges requests delta links from V4 services")
   func tracksChanges() async throws {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore { $0.tracksChanges = true }
@@ -191,9 +191,9 @@ struct RevalidationTests {
   }
 
   @Test(
-    "a service that refuses change tracking is asked once more without, and no more from then on",
+    "a service that rejects change tracking gets the request once more without it, and never again with it",
     arguments: [400, 501])
-  func refusedTracking(_ status: Int) async throws {
+  func rejectedTracking(_ status: Int) async throws {
     let rig = try StoreRig { request in request.fields[.prefer] == nil ? .ok("{}") : .status(status) }
     let store = try await rig.openStore { $0.tracksChanges = true }
     _ = try await store.read("P")
@@ -204,8 +204,8 @@ struct RevalidationTests {
     try await store.close()
   }
 
-  @Test("a request that is wrong by itself stays refused, and tracking is asked for again")
-  func refusedAnyway() async throws {
+  @Test("a request that is invalid itself stays rejected, and tracking is requested again")
+  func rejectedAnyway() async throws {
     let rig = try StoreRig { request in request.url.path.hasSuffix("P") ? .status(400) : .ok("{}") }
     let store = try await rig.openStore { $0.tracksChanges = true }
     await #expect(throws: ODataServiceError.self) { _ = try await store.read("P") }

@@ -12,14 +12,14 @@ struct RowReuseTests {
     "a 304 for a row that was removed or replaced meanwhile leaves every other row as it is", arguments: [404, 200])
   func lateNotModified(_ meanwhile: Int) async throws {
     let gate = AsyncGate()
-    let held = Tally("reads held")
+    let heldReads = Tally("reads held")
     let reads = Atomic(0)
     let rig = try StoreRig { request in
       guard request.url.lastPathComponent == "A" else { return .ok(#"{"of":"B"}"#, ["ETag": "\"B\""]) }
       switch reads.add(1, ordering: .relaxed).oldValue {
       case 0: return .ok(#"{"of":"A"}"#, ["ETag": "\"A1\""])
       case 1:
-        held.add()
+        heldReads.add()
         await gate.wait()
         return .status(304, "", ["ETag": "\"A1\"", "X-New": "yes"])
       default: return .status(meanwhile, #"{"of":"A2"}"#, ["ETag": "\"A2\""])
@@ -28,23 +28,23 @@ struct RowReuseTests {
     let store = try await rig.openStore()
     _ = try await store.read("A")
     async let late = store.read("A")
-    try await held.wait(for: 1)
+    try await heldReads.wait(for: 1)
     // The row goes; the next one to be written would take its number, were numbers used twice.
     await store.calls(.read("A"))
     if meanwhile == 404 { await store.calls(.read("B")) }
     gate.open()
     #expect(try await late.last?.isNotModified == true)
     try store.setPassive(true)
-    let kept = try await store.read(meanwhile == 404 ? "B" : "A").cached
-    #expect(kept?.fields["ETag"] == (meanwhile == 404 ? "\"B\"" : "\"A2\""))
-    #expect(kept?.fields["X-New"] == nil)
-    #expect(text(kept) == (meanwhile == 404 ? #"{"of":"B"}"# : #"{"of":"A2"}"#))
+    let stored = try await store.read(meanwhile == 404 ? "B" : "A").cached
+    #expect(stored?.fields["ETag"] == (meanwhile == 404 ? "\"B\"" : "\"A2\""))
+    #expect(stored?.fields["X-New"] == nil)
+    #expect(text(stored) == (meanwhile == 404 ? #"{"of":"B"}"# : #"{"of":"A2"}"#))
     #expect(try await rig.cacheFile.entries().count == 1)
     try await store.close()
   }
 }
 
-@Suite("A 304 that the cache did not ask for", .timeLimit(.minutes(5)))
+@Suite("A 304 that the cache did not request", .timeLimit(.minutes(5)))
 struct UnaskedNotModifiedTests {
   @Test("the caller's own condition gets its 304, with and without a cache", arguments: [true, false])
   func ownCondition(_ usesCache: Bool) async throws {
@@ -71,7 +71,7 @@ struct UnaskedNotModifiedTests {
     #expect(last?.isNotModified == true)
     #expect(text(last) == RevalidationTests.full)
     #expect(rig.queries == [nil, "$deltatoken=1"])
-    // The link goes on to be asked.
+    // The link is still requested.
     _ = try await store.read("P")
     #expect(rig.queries.last == "$deltatoken=1")
     try await store.close()
@@ -79,7 +79,7 @@ struct UnaskedNotModifiedTests {
 
   @Test("an empty Atom feed without a delta link is followed by a whole read")
   func emptyFeed() async throws {
-    @Sendable func feed(_ link: String) -> StubService.Answer {
+    @Sendable func feed(_ link: String) -> StubService.Response {
       .ok(
         """
         <?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>x</id><title/>\

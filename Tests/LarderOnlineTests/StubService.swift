@@ -9,28 +9,28 @@ import Testing
 
 @testable import LarderCrashRig
 
-/// A service in this process: answers by a closure, notes what it was asked, can be away.
+/// A service in this process: responds by a closure, records its requests, can be unreachable.
 final class StubService: HTTPTransport {
-  struct Answer: Sendable {
+  struct Response: Sendable {
     var status = 200
     var fields: HTTPFields = ["Content-Type": "application/json", "OData-Version": "4.0"]
     var body = ""
     var error: HTTPTransportError?
 
-    static func ok(_ body: String, _ fields: HTTPFields = [:]) -> Answer {
-      var answer = Answer(body: body)
-      for field in fields { answer.fields[field.name] = field.value }
-      return answer
+    static func ok(_ body: String, _ fields: HTTPFields = [:]) -> Response {
+      var response = Response(body: body)
+      for field in fields { response.fields[field.name] = field.value }
+      return response
     }
-    static func status(_ status: Int, _ body: String = "", _ fields: HTTPFields = [:]) -> Answer {
-      var answer = ok(body, fields)
-      answer.status = status
-      return answer
+    static func status(_ status: Int, _ body: String = "", _ fields: HTTPFields = [:]) -> Response {
+      var response = ok(body, fields)
+      response.status = status
+      return response
     }
-    static func failure(_ error: HTTPTransportError) -> Answer { Answer(error: error) }
+    static func failure(_ error: HTTPTransportError) -> Response { Response(error: error) }
   }
 
-  typealias Handler = @Sendable (HTTPRequest) async -> Answer
+  typealias Handler = @Sendable (HTTPRequest) async -> Response
 
   static let metadata = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">\
@@ -45,11 +45,11 @@ final class StubService: HTTPTransport {
   private let heard = Mutex<[HTTPRequest]>([])
   private let away = Atomic(false)
 
-  private let metadata: Answer
+  private let metadata: Response
 
   init(
     _ handler: @escaping Handler,
-    metadata: Answer = .ok(StubService.metadata, ["Content-Type": "application/xml", "OData-Version": "4.0"])
+    metadata: Response = .ok(StubService.metadata, ["Content-Type": "application/xml", "OData-Version": "4.0"])
   ) {
     self.metadata = metadata
     self.handler = Mutex(handler)
@@ -61,7 +61,7 @@ final class StubService: HTTPTransport {
     set { away.store(newValue, ordering: .relaxed) }
   }
 
-  func answers(_ handler: @escaping Handler) { self.handler.withLock { $0 = handler } }
+  func respond(_ handler: @escaping Handler) { self.handler.withLock { $0 = handler } }
 
   /// Requests other than for the metadata.
   var requests: [HTTPRequest] { heard.withLock { $0.filter { !$0.url.path.hasSuffix("$metadata") } } }
@@ -76,11 +76,12 @@ final class StubService: HTTPTransport {
         status: metadata.status, fields: metadata.fields, url: request.url,
         body: HTTPBodyStream(Array(metadata.body.utf8)))
     }
-    let answer = await handler.withLock({ $0 })(request)
-    if let error = answer.error { throw error }
+    let response = await handler.withLock({ $0 })(request)
+    if let error = response.error { throw error }
     if Task.isCancelled { throw .cancelled }
     return HTTPResponse(
-      status: answer.status, fields: answer.fields, url: request.url, body: HTTPBodyStream(Array(answer.body.utf8)))
+      status: response.status, fields: response.fields, url: request.url,
+      body: HTTPBodyStream(Array(response.body.utf8)))
   }
 }
 
@@ -135,7 +136,7 @@ final class StoreRig: Sendable {
   let service: StubService
   let root: URL
   let diagnostics = DiagnosticLog()
-  /// What its caches are encrypted with: nothing, or a key where the environment asks for one.
+  /// What its caches are encrypted with: nothing, or a key if the environment requests one.
   let key: StorageKey?
 
   /// `isPlain`: no cache of it is ever encrypted, unless its test gives a key.
@@ -178,7 +179,7 @@ final class StoreRig: Sendable {
 }
 
 extension OnlineODataStore {
-  /// Runs a request to its end and answers the listener's calls.
+  /// Runs a request to its end and returns the listener's calls.
   @discardableResult
   func calls(_ request: ODataRequest) async -> [String] {
     let log = CallLog()
@@ -189,7 +190,7 @@ extension OnlineODataStore {
     return log.names
   }
 
-  /// Reads a path to its end and answers the events' responses: the cache's and the last.
+  /// Reads a path to its end and returns the events' responses: the cache's and the last.
   func read(_ path: String) async throws -> (cached: ODataSingleResponse?, last: ODataSingleResponse?) {
     let execution = schedule(.read(path))
     var cached: ODataSingleResponse?

@@ -13,7 +13,7 @@ struct OnlineSuspensionTests {
   private static let rows = #"{"value":[{"ID":1,"Name":"A"}]}"#
 
   /// A service whose requests wait until their task is cancelled.
-  private final class HeldTransport: HTTPTransport {
+  private final class BlockedTransport: HTTPTransport {
     let arrivals = Tally("requests")
     /// False lets requests through.
     let isHolding = Atomic(true)
@@ -40,7 +40,7 @@ struct OnlineSuspensionTests {
     } catch let error as ODataServiceError { return "\(error.category)" } catch { return "\(error)" }
   }
 
-  @Test("holds no lock, refuses every call by name, and goes on without a network", arguments: [false, true])
+  @Test("holds no lock, rejects every call by name, and works again without a network", arguments: [false, true])
   func life(isEncrypted: Bool) async throws {
     let rig = try StoreRig(isPlain: true) { _ in .ok(Self.rows) }
     let key = isEncrypted ? try RigKey.make() : nil
@@ -56,7 +56,7 @@ struct OnlineSuspensionTests {
       { _ = try await store.stream(.read("Products")) },
       { try await store.reopenCache(encryptionKey: key) }, { try await store.closeCache() },
       { try await store.clearCache() },
-      { try await onOwnThread { _ = try store.executeBlocking(.read("Products")) } },
+      { try await onDedicatedThread { _ = try store.executeBlocking(.read("Products")) } },
     ]
     for (number, call) in calls.enumerated() { #expect(await Self.failure(call) == "suspended", "call \(number)") }
     #expect(throws: ODataServiceError.self) { try store.initialize(rig.options()) }
@@ -72,8 +72,8 @@ struct OnlineSuspensionTests {
     try await store.close()
   }
 
-  @Test("a request that is under way is cancelled, and can be made again")
-  func underWay() async throws {
+  @Test("a request in progress is cancelled, and can be sent again")
+  func inProgress() async throws {
     let arrivals = Tally("requests")
     let rig = try StoreRig { _ in
       arrivals.add()
@@ -89,7 +89,7 @@ struct OnlineSuspensionTests {
     try await log.finished()
     #expect(log.calls.last?.status == .cancelled)
     try await store.resume()
-    rig.service.answers { _ in .ok(Self.rows) }
+    rig.service.respond { _ in .ok(Self.rows) }
     #expect(try await store.read("Products").last != nil)
     try await store.close()
   }
@@ -142,7 +142,7 @@ struct OnlineSuspensionTests {
   @Test("suspended while it opens or is resumed: that fails by name at once, and resuming opens the store")
   func opening() async throws {
     let rig = try StoreRig { _ in .ok(Self.rows) }
-    let transport = HeldTransport(rig.service)
+    let transport = BlockedTransport(rig.service)
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
     let opening = immediately { try await store.open() }
     try await transport.arrivals.wait(for: 1)

@@ -11,7 +11,7 @@ struct TypedPayloadTests {
   /// A service of one entity of each kind of number and time, in one version.
   struct Service: HTTPTransport {
     let isV2: Bool
-    /// Answers 304 to conditions where set, and gives an ETag.
+    /// Responds 304 to conditions if set, and gives an ETag.
     var isConditional = false
 
     var metadata: String {
@@ -129,7 +129,8 @@ struct TypedPayloadTests {
   }
 
   @Test(
-    "a property, a 304, a blocking read, a change, and what the conversation below answers", arguments: [true, false])
+    "a property, a 304, a blocking read, a change, and the response of the conversation below",
+    arguments: [true, false])
   func others(_ isV2: Bool) async throws {
     let folder = try TemporaryFolder()
     let store = try store(Service(isV2: isV2, isConditional: true), folder)
@@ -154,7 +155,7 @@ struct TypedPayloadTests {
   }
 
   @Test("an error stays an error", arguments: [true, false])
-  func refused(_ isV2: Bool) async throws {
+  func rejected(_ isV2: Bool) async throws {
     let folder = try TemporaryFolder()
     let store = try store(Service(isV2: isV2), folder)
     try await store.open()
@@ -188,9 +189,9 @@ struct TypedPayloadTests {
     let entity = try response.payload(model: typed.model).entities?.first
     #expect(entity?["Price"] == .decimal(try #require(ODataDecimal("12.50"))))
     // One that is given wins over the service's.
-    let own = try await typed.execute(single: .read("Products(1)"))
+    let read = try await typed.execute(single: .read("Products(1)"))
     let other = EdmModel(version: .v2, schemas: [])
-    #expect(try own.payload(model: other).entities?.first?["Price"] == .string("12.50"))
+    #expect(try read.payload(model: other).entities?.first?["Price"] == .string("12.50"))
     try await typed.close()
     try await unread.close()
   }

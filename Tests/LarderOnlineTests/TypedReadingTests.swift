@@ -64,7 +64,7 @@ struct TypedReadingTests {
     """
   private static let container = "<EntityContainer Name=\"C\"><EntitySet Name=\"Books\" EntityType=\"S.Book\""
 
-  private static func metadata(_ version: ODataVersion) -> StubService.Answer {
+  private static func metadata(_ version: ODataVersion) -> StubService.Response {
     if version >= .v4 {
       return .ok(
         """
@@ -85,10 +85,10 @@ struct TypedReadingTests {
       """, ["Content-Type": "application/xml", "DataServiceVersion": "2.0"])
   }
 
-  /// Runs a test with the books of a service that answers by path and query.
+  /// Runs a test with the books of a service that responds by path and query.
   private func withBooks(
     _ version: ODataVersion = .v4, useCache: Bool = false,
-    answer: @escaping @Sendable (HTTPRequest, _ path: String) -> StubService.Answer,
+    response: @escaping @Sendable (HTTPRequest, _ path: String) -> StubService.Response,
     _ body: (ODataEntitySet<Book>, StubService, OnlineODataStore) async throws -> Void
   ) async throws {
     let folder = try TemporaryFolder()
@@ -96,9 +96,9 @@ struct TypedReadingTests {
     let service = StubService(
       { request in
         let text = request.url.absoluteString
-        var found = answer(request, String(text.dropFirst(root.absoluteString.count)))
-        if version < .v4 { found.fields = ["Content-Type": "application/json", "DataServiceVersion": "2.0"] }
-        return found
+        var result = response(request, String(text.dropFirst(root.absoluteString.count)))
+        if version < .v4 { result.fields = ["Content-Type": "application/json", "DataServiceVersion": "2.0"] }
+        return result
       }, metadata: Self.metadata(version))
     var options = OnlineStoreOptions(useCache: useCache, path: folder.path)
     options.conversation.retry = .never
@@ -135,7 +135,7 @@ struct TypedReadingTests {
 
   @Test("a read contains all pages of the result and of the entities that it expands")
   func whole() async throws {
-    try await withBooks(answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }) { books, _, _ in
+    try await withBooks(response: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }) { books, _, _ in
       let all = try await books.expand(\.chapters).all()
       #expect(all.map(\.id) == [1, 2, 3])
       #expect(all.map { $0.chapters?.map(\.id) } == [[10, 11, 12], [], [30]])
@@ -148,7 +148,7 @@ struct TypedReadingTests {
   @Test("live results are whole: of the cache, if it has all pages, then of the service")
   func liveWhole() async throws {
     try await withBooks(
-      useCache: true, answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
+      useCache: true, response: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
     ) { books, service, store in
       func results() async throws -> [[Int]] {
         var results: [[Int]] = []
@@ -161,7 +161,7 @@ struct TypedReadingTests {
       try store.setPassive(true)
       #expect(try await results() == [[1, 10, 11, 12, 2, 3, 30]])
       try store.setPassive(false)
-      service.answers { request in
+      service.respond { request in
         let path = request.url.absoluteString.components(separatedBy: "/service/").last ?? ""
         if path == "Books(3)/Chapters?$skiptoken=1" { return .ok(#"{"value":[{"ID":31}]}"#) }
         return Self.pages[path].map { .ok($0) } ?? .status(400)
@@ -172,7 +172,7 @@ struct TypedReadingTests {
 
   @Test("live results of a passive store without them are an error; those of a missing entity are nil")
   func liveMissing() async throws {
-    try await withBooks(useCache: true, answer: { _, _ in .status(404) }) { books, _, store in
+    try await withBooks(useCache: true, response: { _, _ in .status(404) }) { books, _, store in
       var results = books[1].live().makeAsyncIterator()
       #expect(try await results.next() == .some(nil))
       #expect(try await results.next() == nil)
@@ -187,7 +187,7 @@ struct TypedReadingTests {
     for next in [
       #"{"@odata.context":"$metadata#Edm.String","value":"x"}"#, #"{"value":[],"@odata.nextLink":"Books?p"}"#,
     ] {
-      try await withBooks(answer: { _, path in
+      try await withBooks(response: { _, path in
         path == "Books" ? .ok(#"{"value":[{"ID":1}],"@odata.nextLink":"Books?p"}"#) : .ok(next)
       }) { books, _, _ in
         let error = await #expect(throws: ODataServiceError.self) { try await books.all() }
@@ -198,7 +198,7 @@ struct TypedReadingTests {
 
   @Test("an update is sent under the ETag of the header field, and the next one under the new ETag")
   func etags() async throws {
-    try await withBooks(answer: { request, _ in
+    try await withBooks(response: { request, _ in
       if request.method == .patch { return .status(204) }
       return .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"1\""])
     }) { books, service, _ in
@@ -214,7 +214,7 @@ struct TypedReadingTests {
 
   @Test("a created entity without content is read at the URL that the service names, if it is the service's own")
   func created() async throws {
-    try await withBooks(answer: { request, path in
+    try await withBooks(response: { request, path in
       guard request.method == .post else { return path == "Books(7)" ? .ok(#"{"ID":7,"Title":"t"}"#) : .status(404) }
       #expect(request.fields["Prefer"] == "return=representation")
       return .status(204, "", ["OData-EntityId": "Books(7)"])
@@ -223,7 +223,7 @@ struct TypedReadingTests {
       #expect(created.id == 7)
     }
     for url in ["http://elsewhere.test/Books(7)", "Books(8)"] {
-      try await withBooks(answer: { request, _ in
+      try await withBooks(response: { request, _ in
         request.method == .post ? .status(204, "", ["Location": url]) : .status(404)
       }) { books, service, _ in
         let error = await #expect(throws: ODataServiceError.self) { try await books.create(.init(title: "t")) }
@@ -236,7 +236,7 @@ struct TypedReadingTests {
   // OData Protocol 4.01 §11.2.10: $count heeds $filter and $search alone.
   @Test("a count sends the filter and the search alone")
   func count() async throws {
-    try await withBooks(answer: { _, _ in .ok("3", ["Content-Type": "text/plain"]) }) { books, service, _ in
+    try await withBooks(response: { _, _ in .ok("3", ["Content-Type": "text/plain"]) }) { books, service, _ in
       let query = books.filter { $0.id > 1 }.search("x").expand(\.chapters).orderBy(\.id).top(2).skip(1)
       let count: Int64 = try await query.count()
       #expect(count == 3)
@@ -247,7 +247,7 @@ struct TypedReadingTests {
   // OData Protocol 4.01 §11.4.6; OData V2 Operations, "Manipulating Links".
   @Test("links are changed at the references, never at the entities", arguments: [ODataVersion.v4, .v2])
   func links(version: ODataVersion) async throws {
-    try await withBooks(version, answer: { _, _ in .status(204) }) { books, service, _ in
+    try await withBooks(version, response: { _, _ in .status(204) }) { books, service, _ in
       try await books[1].link(\.chapters, to: books[2])
       try await books[1].unlink(\.chapters, from: books[2])
       try await books[1].link(\.author, to: books[3])
@@ -273,14 +273,14 @@ struct TypedReadingTests {
     let text = "a/b c&d'e%"
     try await withBooks(
       .v2,
-      answer: { _, path in
+      response: { _, path in
         path.hasPrefix("Find?")
           ? .ok(#"{"d":{"results":[{"ID":"1"}],"__next":"Books?p"}}"#) : .ok(#"{"d":{"results":[{"ID":"2"}]}}"#)
       }
     ) { books, service, store in
       let call = ODataCall(store, "Find")
-      let found = try await call.queryFunction([Book].self, [("text", text), ("none", nil), ("number", Int64(5))])
-      #expect(found?.map(\.id) == [1, 2])
+      let result = try await call.queryFunction([Book].self, [("text", text), ("none", nil), ("number", Int64(5))])
+      #expect(result?.map(\.id) == [1, 2])
       let posted = try await call.postedFunction([Book].self, [("text", text)])
       #expect(posted?.map(\.id) == [1, 2])
       let query = try #require(service.requests.first?.url.absoluteString.components(separatedBy: "?").last)
@@ -305,7 +305,7 @@ struct TypedReadingTests {
   @Test("parameters of a function that are no primitive values are JSON behind aliases")
   func aliases() async throws {
     try await withBooks(
-      answer: { _, path in
+      response: { _, path in
         path.contains("None") ? .status(204) : .ok(path.contains("Bytes") ? "abc" : #"{"value":[]}"#)
       }
     ) { books, service, _ in
@@ -335,7 +335,7 @@ struct TypedReadingTests {
   @Test("parameters of an action that are entities are objects with their types, beside the other parameters")
   func entityParameters() async throws {
     try await withBooks(
-      answer: { _, path in path.contains("Bytes") ? .ok("a,b", ["Content-Type": "text/csv"]) : .status(204) }
+      response: { _, path in path.contains("Bytes") ? .ok("a,b", ["Content-Type": "text/csv"]) : .status(204) }
     ) { books, service, _ in
       var list = ODataPropertyList()
       list.set("Count", 5)
@@ -362,7 +362,7 @@ struct TypedReadingTests {
 
   @Test("the entities of a set that belongs to nothing are an error with status 404, not none")
   func owner() async throws {
-    try await withBooks(answer: { _, _ in .status(204) }) { books, _, _ in
+    try await withBooks(response: { _, _ in .status(204) }) { books, _, _ in
       let error = await #expect(throws: ODataServiceError.self) { try await books[9].chapters.all() }
       #expect(error?.httpStatus == 404)
     }
@@ -370,7 +370,7 @@ struct TypedReadingTests {
 
   @Test("a type that derives from another is a step of the path")
   func cast() async throws {
-    try await withBooks(answer: { _, _ in .ok(#"{"value":[]}"#) }) { books, service, _ in
+    try await withBooks(response: { _, _ in .ok(#"{"value":[]}"#) }) { books, service, _ in
       _ = try await books.filter { $0.id > 1 }.as(Book.self).all()
       _ = try? await books[1].as(Book.self).get()
       #expect(sent(service) == ["GET Books/S.Book?$filter=ID%20gt%201", "GET Books(1)/S.Book"])
@@ -389,7 +389,7 @@ struct TypedReadingTests {
       ("/service/Next?p=2", nil, "/service/Next?p=2"),
     ] as [(String, String?, String)])
   func relativeLinks(link: String, context: String?, expected: String) async throws {
-    try await withBooks(answer: { request, path in
+    try await withBooks(response: { request, path in
       guard path == "Books(1)/Chapters" else { return .ok(#"{"value":[{"ID":2}]}"#) }
       let control = context.map { "\"@odata.context\":\"\($0)\"," } ?? ""
       return .ok("{\(control)\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"\(link)\"}")
@@ -403,7 +403,7 @@ struct TypedReadingTests {
 
   @Test("a further page has the type of the first, whatever its URL")
   func opaquePage() async throws {
-    try await withBooks(answer: { _, path in
+    try await withBooks(response: { _, path in
       switch path {
       case "Books?$expand=Chapters": .ok(#"{"value":[],"@odata.nextLink":"/opaque"}"#)
       case "Books(7)/Chapters?p": .ok(#"{"value":[{"ID":8}]}"#)
@@ -421,7 +421,8 @@ struct TypedReadingTests {
       let type: String?
       private enum CodingKeys: String, CodingKey { case type = "@odata.type" }
     }
-    try await withBooks(answer: { _, _ in .ok(##"{"value":[{"@odata.type":"#Self.Book","ID":1}]}"##) }) { _, _, store in
+    try await withBooks(response: { _, _ in .ok(##"{"value":[{"@odata.type":"#Self.Book","ID":1}]}"##) }) {
+      _, _, store in
       let rows = try await store.read([Row].self, "Books")
       #expect(rows?.map(\.type) == ["#S.Book"])
     }
@@ -429,7 +430,7 @@ struct TypedReadingTests {
 
   @Test("a response with content and no ETag does not lose the ETag for the next update")
   func contentWithoutETag() async throws {
-    try await withBooks(answer: { request, _ in
+    try await withBooks(response: { request, _ in
       request.method == .patch ? .ok(#"{"ID":1,"Title":"b"}"#) : .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"2\""])
     }) { books, service, _ in
       var book = try await books[1].get()
@@ -442,7 +443,7 @@ struct TypedReadingTests {
   @Test("a change that was made, but cannot be read, says so")
   func changedUnread() async throws {
     let reads = Tally("reads")
-    try await withBooks(answer: { request, _ in
+    try await withBooks(response: { request, _ in
       if request.method == .patch { return .status(204) }
       defer { reads.add() }
       return reads.value == 0 ? .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"1\""]) : .status(503)
@@ -459,7 +460,7 @@ struct TypedReadingTests {
   @Test("a change whose entity is not read because the task was cancelled is a cancellation")
   func changedCancelled() async throws {
     let reads = Tally("reads")
-    try await withBooks(answer: { request, _ in
+    try await withBooks(response: { request, _ in
       if request.method == .patch { return .status(204) }
       defer { reads.add() }
       return reads.value == 0 ? .ok(#"{"ID":1,"Title":"a"}"#, ["ETag": "\"1\""]) : .failure(.cancelled)
@@ -473,14 +474,14 @@ struct TypedReadingTests {
 
   @Test("a cached result that cannot be decoded does not hide the service's")
   func undecodableCache() async throws {
-    try await withBooks(useCache: true, answer: { _, _ in .ok(#"{"value":[{"Title":"old"}]}"#) }) {
+    try await withBooks(useCache: true, response: { _, _ in .ok(#"{"value":[{"Title":"old"}]}"#) }) {
       books, service, store in
       _ = try await store.execute(single: .read("Books"))
-      service.answers { _ in .ok(#"{"value":[{"ID":1}]}"#) }
+      service.respond { _ in .ok(#"{"value":[{"ID":1}]}"#) }
       var seen: [[Int]] = []
       for try await rows in books.live() { seen.append(rows.map(\.id)) }
       #expect(seen == [[1]])
-      service.answers { _ in .ok(#"{"value":[{"Title":"new"}]}"#) }
+      service.respond { _ in .ok(#"{"value":[{"Title":"new"}]}"#) }
       _ = try await store.execute(single: .read("Books"))
       try store.setPassive(true)
       let error = await #expect(throws: ODataServiceError.self) { for try await _ in books.live() {} }
@@ -491,7 +492,7 @@ struct TypedReadingTests {
   @Test("live results send one request for each page")
   func liveRequests() async throws {
     try await withBooks(
-      useCache: true, answer: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
+      useCache: true, response: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }
     ) { books, service, _ in
       for try await _ in books.expand(\.chapters).live() {}
       let first = service.requests.count
@@ -503,7 +504,7 @@ struct TypedReadingTests {
   // OData V2 Batch Processing §2.2
   @Test("changes of a batch are change sets of their own before V4", arguments: [ODataVersion.v4, .v2])
   func batchedChanges(version: ODataVersion) async throws {
-    try await withBooks(version, answer: { _, _ in .status(202) }) { books, service, store in
+    try await withBooks(version, response: { _, _ in .status(202) }) { books, service, store in
       _ = try? await store.batch(books[1].deleting(), books[2].deleting())
       guard case .bytes(let bytes)? = service.requests.last?.body else { return #expect(Bool(false)) }
       let text = String(decoding: bytes, as: UTF8.self)
@@ -514,7 +515,7 @@ struct TypedReadingTests {
 
   @Test("before V4, a link is removed by the key of its entity, whatever the key contains")
   func linkKeys() async throws {
-    try await withBooks(.v2, answer: { _, _ in .status(204) }) { books, service, store in
+    try await withBooks(.v2, response: { _, _ in .status(204) }) { books, service, store in
       let odd = ODataEntityReference<Book>(store, ODataQuery<Book>("Books").key("a(b)c"))
       try await books[1].unlink(\.chapters, from: odd)
       #expect(sent(service) == ["DELETE Books(1L)/$links/Chapters('a(b)c')"])
@@ -530,7 +531,7 @@ struct TypedReadingTests {
       #""Extra":{"Many":[{"ID":2}],"Many@odata.nextLink":"Books(1)/Extra/Many?p"}"#,
     ])
   func partialValues(members: String) async throws {
-    try await withBooks(answer: { _, _ in .ok("{\"ID\":1,\(members)}") }) { books, _, _ in
+    try await withBooks(response: { _, _ in .ok("{\"ID\":1,\(members)}") }) { books, _, _ in
       let error = await #expect(throws: ODataServiceError.self) { try await books[1].get() }
       guard case .notSupported(let name)? = error?.category else { throw try #require(error) }
       #expect(name.contains("'Extra'"))
@@ -541,7 +542,7 @@ struct TypedReadingTests {
 // Services that return only some of the properties unless they are selected, and other changes.
 extension TypedReadingTests {
   /// Answers with the title only if it is selected.
-  @Sendable private static func defaults(_ request: HTTPRequest, _ path: String) -> StubService.Answer {
+  @Sendable private static func defaults(_ request: HTTPRequest, _ path: String) -> StubService.Response {
     let title = path.contains("$select=ID,Title") ? ",\"Title\":\"t\"" : ""
     let chapters = path.contains("$expand=Chapters($select=ID,Title)") ? ",\"Chapters\":[{\"ID\":2\(title)}]" : ""
     let book = "{\"ID\":1\(title)\(chapters)}"
@@ -556,7 +557,7 @@ extension TypedReadingTests {
   // OData Protocol 4.01 §11.2.5.1: without `$select`, a service chooses the properties.
   @Test("reads of a service that returns some properties by default select those that the type declares")
   func declaredProperties() async throws {
-    try await withBooks(answer: Self.defaults) { plain, service, store in
+    try await withBooks(response: Self.defaults) { plain, service, store in
       let books = ODataEntitySet<Book>(store, ODataQuery("Books"), selectsDeclared: true)
       #expect(try await plain.all().map(\.title) == [nil])
       #expect(sent(service) == ["GET Books"])
@@ -584,7 +585,7 @@ extension TypedReadingTests {
       private enum CodingKeys: String, CodingKey { case id = "ID" }
     }
     try await withBooks(
-      answer: { request, path in
+      response: { request, path in
         path.contains("$count") ? .ok("1", ["Content-Type": "text/plain"]) : Self.defaults(request, path)
       }
     ) { _, service, store in
@@ -608,7 +609,7 @@ extension TypedReadingTests {
 
   @Test("created and changed entities are read with all declared properties")
   func declaredAfterChanges() async throws {
-    try await withBooks(answer: Self.defaults) { _, service, store in
+    try await withBooks(response: Self.defaults) { _, service, store in
       let books = ODataEntitySet<Book>(store, ODataQuery("Books"), selectsDeclared: true)
       #expect(try await books.create(.init(title: "t")).title == "t")
       #expect(sent(service) == ["POST Books", "GET Books(1)?$select=ID,Title"])
@@ -622,7 +623,7 @@ extension TypedReadingTests {
 
   @Test("an entity that is the target of a navigation property is changed there, under its ETag")
   func trackedReference() async throws {
-    try await withBooks(answer: Self.defaults) { books, service, _ in
+    try await withBooks(response: Self.defaults) { books, service, _ in
       var author = try await books[1].author.get()
       author.title = "n"
       try await books[1].author.update(author)
@@ -636,7 +637,7 @@ extension TypedReadingTests {
 
   @Test("given properties of an entity are changed under the ETag of what was read")
   func versionedUpdate() async throws {
-    try await withBooks(answer: Self.defaults) { books, service, _ in
+    try await withBooks(response: Self.defaults) { books, service, _ in
       let book = try await books[1].get()
       try await books.update(book, .init(title: "n"))
       let patch = try #require(service.requests.last)
@@ -647,7 +648,7 @@ extension TypedReadingTests {
 
   @Test("changes of references, links and creations of derived types are requests of change sets")
   func changeRequests() async throws {
-    try await withBooks(answer: { _, _ in .status(202) }) { books, service, store in
+    try await withBooks(response: { _, _ in .status(202) }) { books, service, store in
       _ = try? await store.changeSet(
         books[1].updating(.init(title: "a"), ifMatch: "\"7\""), books[1].linking(\.author, to: books[2]),
         books[1].unlinking(\.author), books[1].linking(\.chapters, to: books[3]),
@@ -671,7 +672,7 @@ extension TypedReadingTests {
       let title: String?
       private enum CodingKeys: String, CodingKey { case title = "Title" }
     }
-    try await withBooks(answer: { _, path in
+    try await withBooks(response: { _, path in
       let row = path.contains("$select=Title") ? #"{"Title":"t"}"# : "{}"
       return .ok(path.hasPrefix("Books(") ? row : "{\"value\":[\(row)]}")
     }) { books, _, store in

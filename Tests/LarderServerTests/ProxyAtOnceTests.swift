@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Hits with an immediate response", .timeLimit(.minutes(5)))
 struct ProxyAtOnceTests {
-  private static func upstream(_ request: ScriptedServer.Request, _ date: String) -> ScriptedServer.Answer {
+  private static func upstream(_ request: ScriptedServer.Request, _ date: String) -> ScriptedServer.Response {
     var fields: HTTPFields = ["Cache-Control": "max-age=100", "ETag": "\"1\"", "Date": date]
     switch request.path {
     case "/large": return .response(200, fields: fields, body: String(repeating: "x", count: 100_000))
@@ -31,7 +31,7 @@ struct ProxyAtOnceTests {
     return .response(200, fields: fields, body: request.method == .head ? "" : "content of \(request.target)")
   }
 
-  /// A request's line and fields, and whether it is answered at once when all have been asked before.
+  /// A request's line and fields, and whether it is served at once when all have been requested before.
   private static let requests: [(text: String, atOnce: Bool)] = [
     ("GET /plain HTTP/1.1\r\nHost: 127.0.0.1\r\n", true), ("HEAD /plain HTTP/1.1\r\nHost: 127.0.0.1\r\n", true),
     ("GET /plain HTTP/1.0\r\n", true), ("GET /plain?a=%20b HTTP/1.1\r\nHost: localhost\r\n", true),
@@ -86,29 +86,29 @@ struct ProxyAtOnceTests {
       // A record may come after the next request's.
       #expect(try await roads.short.log(count).sorted() == (try await roads.long.log(count).sorted()))
     }
-    #expect(roads.long.answeredAtOnce.isEmpty)
+    #expect(roads.long.respondedAtOnce.isEmpty)
     await roads.stop()
   }
 
   @Test("Which requests get one")
   func which() async throws {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
-    func ask(_ text: String) async throws -> String {
+    func send(_ text: String) async throws -> String {
       try await roads.short.bytes(
         "\(text)Connection: close\r\n\r\n\(text.contains("Content-Length") ? "ab" : "")")
     }
-    for (text, _) in ProxyAtOnceTests.requests { _ = try await ask(text) }
+    for (text, _) in ProxyAtOnceTests.requests { _ = try await send(text) }
     for (text, atOnce) in ProxyAtOnceTests.requests {
-      let before = roads.short.answeredAtOnce.count
-      _ = try await ask(text)
-      #expect((roads.short.answeredAtOnce.count > before) == atOnce, "\(text)")
+      let before = roads.short.respondedAtOnce.count
+      _ = try await send(text)
+      #expect((roads.short.respondedAtOnce.count > before) == atOnce, "\(text)")
     }
     roads.clock.pass(seconds: 101)
-    let before = roads.short.answeredAtOnce.count
-    #expect(try await ask("GET /plain HTTP/1.1\r\nHost: 127.0.0.1\r\n").contains("fwd=stale"))
-    #expect(roads.short.answeredAtOnce.count == before)
-    #expect(try await ask("GET /plain HTTP/1.1\r\nHost: 127.0.0.1\r\n").contains("; hit"))
-    #expect(roads.short.answeredAtOnce.count == before + 1)
+    let before = roads.short.respondedAtOnce.count
+    #expect(try await send("GET /plain HTTP/1.1\r\nHost: 127.0.0.1\r\n").contains("fwd=stale"))
+    #expect(roads.short.respondedAtOnce.count == before)
+    #expect(try await send("GET /plain HTTP/1.1\r\nHost: 127.0.0.1\r\n").contains("; hit"))
+    #expect(roads.short.respondedAtOnce.count == before + 1)
     await roads.stop()
   }
 
@@ -139,7 +139,7 @@ struct ProxyAtOnceTests {
       #expect(response.status == 200)
       #expect(response.text == content)
     }
-    #expect(roads.short.answeredAtOnce.count >= 30)
+    #expect(roads.short.respondedAtOnce.count >= 30)
     #expect(try await roads.short.log(60).allSatisfy { $0.contains(" true ") })
     await roads.stop()
   }
@@ -162,9 +162,9 @@ struct ProxyAtOnceTests {
     let deadline = ContinuousClock.now + .seconds(50)
     while roads.short.server.connectionCount > 0, ContinuousClock.now < deadline { await Task.yield() }
     #expect(roads.short.server.connectionCount == 0)
-    // Each that was answered has been logged, whole or broken.
-    let answered = roads.short.answeredAtOnce.count
-    #expect(try await roads.short.log(3 + answered).count == 3 + answered)
+    // Each that got a response has been logged, whole or broken.
+    let responded = roads.short.respondedAtOnce.count
+    #expect(try await roads.short.log(3 + responded).count == 3 + responded)
     await roads.stop()
   }
 
@@ -173,7 +173,7 @@ struct ProxyAtOnceTests {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
     let server = roads.short.server
     _ = try await roads.short.bytes("GET /middle HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-    let running = Tally("clients that have been answered")
+    let running = Tally("clients that got a response")
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         group.addTask {
@@ -204,11 +204,11 @@ struct ProxyAtOnceTests {
 struct ServerAtOnceTests {
   @Test("It is called first, only for requests without content, and the end of its response is reported")
   func order() async throws {
-    let (asked, ended) = (Lines("asked"), Lines("ended"))
+    let (requested, ended) = (Lines("asked"), Lines("ended"))
     let server = try HTTPServer(
       .patient,
       atOnce: { request in
-        asked.add("\(request.method) \(request.target)")
+        requested.add("\(request.method) \(request.target)")
         guard request.target != "/later" else { return nil }
         return HTTPServerResponse(
           status: 200, fields: ["X": "1"], body: .bytes(Array("at once".utf8)),
@@ -228,7 +228,7 @@ struct ServerAtOnceTests {
     let empty = "PUT /now HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
     #expect(try await client.exchange(empty).text == "at once")
     #expect(try await client.exchange("GET /now HTTP/1.1\r\n\r\n").status == 400)
-    #expect(asked.all == ["GET /now", "HEAD /now", "GET /later", "PUT /now"])
+    #expect(requested.all == ["GET /now", "HEAD /now", "GET /later", "PUT /now"])
     #expect(try await ended.wait(for: 3) == ["200 7 true", "200 0 true", "200 7 true"])
     await server.stop()
   }

@@ -37,7 +37,7 @@ struct ProxyCachingTests {
   }
 
   @Test("A persistent connection carries hits, also 304")
-  func keptConnection() async throws {
+  func persistentConnection() async throws {
     let rig = try ProxyRig { _ in
       .response(200, fields: ["Cache-Control": "max-age=100", "ETag": "\"1\""], body: "content")
     }
@@ -92,9 +92,9 @@ struct ProxyCachingTests {
       #expect(response.status == 502)
       #expect(response.fields["Cache-Status"] == "larder; fwd=\(reason); detail=proxy-error")
     }
-    let refused = try await rig.exchange("TRACE", "/kept")
-    #expect(refused.status == 405)
-    #expect(refused.fields["Cache-Status"] == "larder; detail=proxy-error")
+    let rejected = try await rig.exchange("TRACE", "/kept")
+    #expect(rejected.status == 405)
+    #expect(rejected.fields["Cache-Status"] == "larder; detail=proxy-error")
     await rig.stop()
   }
 
@@ -124,10 +124,10 @@ struct ProxyCachingTests {
     }
     let client = try rig.client()
     try await client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-    let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
-    #expect(answer.hasPrefix("HTTP/1.1 200 "))
-    #expect(answer.contains("first"))
-    #expect(!answer.hasSuffix("0\r\n\r\n"))
+    let response = String(decoding: try await client.readToEnd(), as: UTF8.self)
+    #expect(response.hasPrefix("HTTP/1.1 200 "))
+    #expect(response.contains("first"))
+    #expect(!response.hasSuffix("0\r\n\r\n"))
     let records = try await rig.records.wait(for: 1)
     #expect(records.map(\.isComplete) == [false])
     await rig.stop()

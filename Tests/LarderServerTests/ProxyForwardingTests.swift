@@ -101,9 +101,9 @@ struct ProxyForwardingTests {
     try await client.send(
       Array("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nX-Bytes: ".utf8) + value + Array("\r\n\r\n".utf8)
     )
-    let answer = try await client.readToEnd()
-    #expect(answer.firstRange(of: Array("\r\nX-Bytes: ".utf8) + value + Array("\r\n".utf8)) != nil)
-    #expect(answer.firstRange(of: Array("\r\nX-Escape: a b\r\n".utf8)) != nil)
+    let response = try await client.readToEnd()
+    #expect(response.firstRange(of: Array("\r\nX-Bytes: ".utf8) + value + Array("\r\n".utf8)) != nil)
+    #expect(response.firstRange(of: Array("\r\nX-Escape: a b\r\n".utf8)) != nil)
     let request = try #require(rig.upstream.requests.first)
     #expect(request.fields.first { $0.name == "X-Bytes" }?.bytes == value)
     await rig.stop()

@@ -43,8 +43,8 @@ struct ProxyLoopTests {
       // Only a proxy that takes part in a loop meets the deadline.
       options.timeouts.idle = .seconds(5)
       let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
-      let made = CachingProxy(engine, upstream: try Upstream(url), options: options)
-      proxy.value.withLock { $0 = made }
+      let created = CachingProxy(engine, upstream: try Upstream(url), options: options)
+      proxy.value.withLock { $0 = created }
     }
 
     func exchange(_ method: String, _ fields: String = "") async throws -> RawClient.Response {

@@ -8,7 +8,7 @@ import Synchronization
   import Musl
 #endif
 
-/// A client that sends exactly the bytes it is told to, over a socket to the loopback.
+/// A client that sends exactly the given bytes, over a socket to the loopback.
 ///
 /// Its calls block threads of their own: those of Dispatch also run Swift's tasks on Linux. Each read may take 60 seconds,
 /// which only a failing test reaches.
@@ -72,7 +72,7 @@ final class RawClient: Sendable {
     if wasOpen { Glue.close(descriptor) }
   }
 
-  /// Ends this side of it; answers can still be read.
+  /// Ends this side of it; responses can still be read.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Ends it with a reset.
@@ -117,7 +117,7 @@ final class RawClient: Sendable {
     }
   }
 
-  /// Sends byte after byte, as many milliseconds apart, until the server closes; answers how many went out.
+  /// Sends byte after byte, as many milliseconds apart, until the server closes; returns how many went out.
   func trickle(_ bytes: [UInt8], every milliseconds: Int32) async throws -> Int {
     try await onThread {
       for (index, byte) in bytes.enumerated() {

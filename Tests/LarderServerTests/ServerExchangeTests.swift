@@ -11,7 +11,7 @@ import Testing
   import Foundation
 #endif
 
-/// Answers with what was asked, after a suspension where the target says so.
+/// Responds with what was requested, after a suspension if the target says so.
 private func echo(_ request: HTTPServerRequest) async -> HTTPServerResponse {
   let content = (try? await request.content?.collect(upTo: 1 << 20)) ?? []
   if request.target.contains("suspend") { await Task.yield() }
@@ -80,7 +80,7 @@ struct ServerExchangeTests {
   }
 
   @Test("A response that does not need the content replaces 100 (Continue)")
-  func refusedExpectation() async throws {
+  func rejectedExpectation() async throws {
     let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 403, text: "no") }
     let client = try RawClient(port: server.port)
     let response = try await client.exchange(
@@ -112,8 +112,8 @@ struct ServerExchangeTests {
         ? HTTPServerResponse(status: 200, body: .stream(stream)) : HTTPServerResponse(status: 200, text: "ok")
     }
     let client = try RawClient(port: server.port)
-    let kept = try await client.exchange("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-    #expect(kept.text == "ok")
+    let persistent = try await client.exchange("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+    #expect(persistent.text == "ok")
     let last = try await client.exchange("GET /stream HTTP/1.0\r\n\r\n")
     #expect(last.text == "onetwo")
     #expect(last.fields["Transfer-Encoding"] == nil)
@@ -134,21 +134,21 @@ struct ServerExchangeTests {
       }
     }
     let client = try RawClient(port: server.port)
-    func ask(_ method: String, _ target: String) async throws -> RawClient.Response {
+    func send(_ method: String, _ target: String) async throws -> RawClient.Response {
       try await client.exchange("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n", isHead: method == "HEAD")
     }
-    let noContent = try await ask("GET", "/204")
+    let noContent = try await send("GET", "/204")
     #expect(noContent.status == 204)
     #expect(noContent.fields[.contentLength] == nil)
-    let notModified = try await ask("GET", "/304")
+    let notModified = try await send("GET", "/304")
     #expect(notModified.fields[.contentLength] == "77")
     #expect(notModified.fields[.etag] == "\"x\"")
-    #expect(try await ask("HEAD", "/bytes").fields[.contentLength] == "5")
-    #expect(try await ask("HEAD", "/said").fields[.contentLength] == "123456789")
-    #expect(try await ask("GET", "/none").fields[.contentLength] == "0")
-    #expect(try await ask("GET", "/bytes").text == "hello")
+    #expect(try await send("HEAD", "/bytes").fields[.contentLength] == "5")
+    #expect(try await send("HEAD", "/said").fields[.contentLength] == "123456789")
+    #expect(try await send("GET", "/none").fields[.contentLength] == "0")
+    #expect(try await send("GET", "/bytes").text == "hello")
     // Nothing is known of the length: it is not invented.
-    let unknown = try await ask("HEAD", "/none")
+    let unknown = try await send("HEAD", "/none")
     #expect(unknown.fields[.contentLength] == nil)
     #expect(unknown.fields["Transfer-Encoding"] == nil)
     #expect(unknown.fields["Connection"] == "close")
@@ -205,13 +205,13 @@ struct ServerExchangeTests {
   @Test(
     "An early response does not end the request's content for its reader",
     arguments: [true, false])
-  func earlyAnswer(_ isChunked: Bool) async throws {
-    let answered = Tally("answers")
+  func earlyResponse(_ isChunked: Bool) async throws {
+    let responded = Tally("answers")
     let read = Tally("bytes read")
     let server = try HTTPServer(.patient) { request in
       let content = request.content
       Task { read.add((try? await content?.collect().count) ?? 0) }
-      answered.add()
+      responded.add()
       return HTTPServerResponse(status: 200, text: "early")
     }
     let half = String(repeating: "x", count: 500_000)
@@ -219,7 +219,7 @@ struct ServerExchangeTests {
     let client = try RawClient(port: server.port)
     let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 1000000"
     try await client.send("PUT / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n" + piece)
-    try await answered.wait(for: 1)
+    try await responded.wait(for: 1)
     try await client.send(piece + (isChunked ? "0\r\n\r\n" : ""))
     #expect(try await client.response().text == "early")
     try await read.wait(for: 1_000_000)

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// A request that must be refused, with its status.
+/// A request that must be rejected, with its status.
 private struct Shape: Sendable, CustomTestStringConvertible {
   let name: String
   let text: String
@@ -97,9 +97,9 @@ struct ServerHardeningTests {
   @Test("Ambiguous requests are rejected, and the connection is closed", arguments: Shape.all)
   private func smuggling(_ shape: Shape) async throws {
     let targets = Mutex<[String]>([])
-    let refusals = Mutex<[HTTPServerRejection]>([])
+    let rejections = Mutex<[HTTPServerRejection]>([])
     var options = Self.options()
-    options.onRejection = { refusal in refusals.withLock { $0.append(refusal) } }
+    options.onRejection = { rejection in rejections.withLock { $0.append(rejection) } }
     let server = try HTTPServer(options) { request in
       targets.withLock { $0.append(request.target) }
       return HTTPServerResponse(status: 200, text: "taken")
@@ -107,16 +107,16 @@ struct ServerHardeningTests {
     let client = try RawClient(port: server.port)
     // The server may have closed before all is sent.
     try? await client.send(shape.text + "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
-    let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
+    let response = String(decoding: try await client.readToEnd(), as: UTF8.self)
     #expect(targets.withLock { $0 } == [])
-    #expect(answer.hasPrefix("HTTP/1.1 \(shape.status) "), "\(answer.prefix(200))")
-    #expect(answer.lowercased().contains("connection: close"))
-    #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(answer)")
+    #expect(response.hasPrefix("HTTP/1.1 \(shape.status) "), "\(response.prefix(200))")
+    #expect(response.lowercased().contains("connection: close"))
+    #expect(response.ranges(of: "HTTP/1.1 ").count == 1, "\(response)")
     await server.stop()
     // A request that was rejected after its first line is reported.
-    for refusal in refusals.withLock({ $0 }) {
-      #expect(refusal.client == "127.0.0.1")
-      #expect(refusal.status == shape.status)
+    for rejection in rejections.withLock({ $0 }) {
+      #expect(rejection.client == "127.0.0.1")
+      #expect(rejection.status == shape.status)
     }
   }
 
@@ -137,8 +137,8 @@ struct ServerHardeningTests {
     let client = try RawClient(port: server.port)
     try await client.send(
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + content + "GET /x HTTP/1.1\r\n\r\n")
-    let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
-    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(200))")
+    let response = String(decoding: try await client.readToEnd(), as: UTF8.self)
+    #expect(response.hasPrefix("HTTP/1.1 \(status) "), "\(response.prefix(200))")
     try await hasEnded.wait(for: 1)
     #expect(failure.withLock { $0 } as? HTTPTransportError == .connectionLost(reason: "the client disconnected"))
     await server.stop()
@@ -158,8 +158,8 @@ struct ServerHardeningTests {
     try await client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
     // 16 chunks are past the limit; the server may close meanwhile.
     try? await client.send(String(repeating: chunk, count: 16))
-    let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
-    #expect(answer.hasPrefix("HTTP/1.1 413 "))
+    let response = String(decoding: try await client.readToEnd(), as: UTF8.self)
+    #expect(response.hasPrefix("HTTP/1.1 413 "))
     try await hasEnded.wait(for: 1)
     #expect(failure.withLock { $0 } as? HTTPTransportError == .bodyTooLarge(limit: 1_000_000))
     await server.stop()

@@ -8,8 +8,8 @@ import Testing
 struct ServerHeadTests {
   /// A head near the limit of its 32 KiB, or past it.
   struct Load: Sendable, CustomTestStringConvertible {
-    var askedFields: Int
-    var askedBytes: Int
+    var requestFields: Int
+    var requestBytes: Int
     /// Bytes of requests that wait behind it.
     var pipelined: Int
     var fields: Int
@@ -17,17 +17,18 @@ struct ServerHeadTests {
     var fits: Bool
 
     var testDescription: String {
-      "\(askedFields) fields and \(askedBytes) bytes asked, \(pipelined) behind; \(fields) and \(bytes) answered"
+      "\(requestFields) fields, \(requestBytes) bytes requested, \(pipelined) behind; \(fields), \(bytes) returned"
     }
 
-    static let all: [Load] = [(0, 0), (0, 31_000), (250, 0)].flatMap { askedFields, askedBytes in
+    static let all: [Load] = [(0, 0), (0, 31_000), (250, 0)].flatMap { requestFields, requestBytes in
       [0, 60_000].flatMap { pipelined in
         [
           (0, 0, true), (1, 20_000, true), (1, 31_000, true), (1000, 0, true), (1, 33_000, false), (1, 400_000, false),
           (1100, 0, false),
         ].map { fields, bytes, fits in
           Load(
-            askedFields: askedFields, askedBytes: askedBytes, pipelined: pipelined, fields: fields, bytes: bytes,
+            requestFields: requestFields, requestBytes: requestBytes, pipelined: pipelined, fields: fields,
+            bytes: bytes,
             fits: fits)
         }
       }
@@ -37,7 +38,7 @@ struct ServerHeadTests {
   @Test(
     "The head of a response is sent completely, or the client gets an error", arguments: Load.all)
   func largeHeads(_ load: Load) async throws {
-    let answered = Mutex<[HTTPServerResponse.End]>([])
+    let responded = Mutex<[HTTPServerResponse.End]>([])
     let ended = Tally("ends")
     let server = try HTTPServer(.patient) { request in
       guard request.target == "/large" else { return HTTPServerResponse(status: 200, text: "next") }
@@ -46,19 +47,19 @@ struct ServerHeadTests {
       return HTTPServerResponse(
         status: request.method == .put ? 304 : 200, fields: fields, body: .bytes(Array("content".utf8)),
         onEnd: { end in
-          answered.withLock { $0.append(end) }
+          responded.withLock { $0.append(end) }
           ended.add()
         })
     }
-    let asked =
-      String(repeating: "X: 1\r\n", count: load.askedFields)
-      + "Y: \(String(repeating: "b", count: load.askedBytes))\r\n"
+    let requestHead =
+      String(repeating: "X: 1\r\n", count: load.requestFields)
+      + "Y: \(String(repeating: "b", count: load.requestBytes))\r\n"
     let next = "GET /next HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "c", count: 20_000))\r\n\r\n"
     let behind = load.pipelined / 20_000
     for method in ["GET", "HEAD", "PUT"] {
       let client = try RawClient(port: server.port)
       try await client.send(
-        "\(method) /large HTTP/1.1\r\nHost: a\r\n\(asked)\r\n" + String(repeating: next, count: behind))
+        "\(method) /large HTTP/1.1\r\nHost: a\r\n\(requestHead)\r\n" + String(repeating: next, count: behind))
       let response = try await client.response(isHead: method == "HEAD")
       #expect(response.status == (load.fits ? method == "PUT" ? 304 : 200 : 502))
       #expect(response.fields["X-Large"]?.utf8.count == (load.fits && load.bytes > 0 ? load.bytes : nil))
@@ -69,8 +70,8 @@ struct ServerHeadTests {
     try await ended.wait(for: 3)
     await server.stop()
     // Each came on a connection of its own: their ends may be noted in another order.
-    #expect(answered.withLock { $0 }.map(\.status).sorted() == (load.fits ? [200, 200, 304] : [502, 502, 502]))
-    #expect(answered.withLock { $0 }.allSatisfy { $0.isComplete })
+    #expect(responded.withLock { $0 }.map(\.status).sorted() == (load.fits ? [200, 200, 304] : [502, 502, 502]))
+    #expect(responded.withLock { $0 }.allSatisfy { $0.isComplete })
   }
 
   @Test("Many cookies are one field, as it was sent", arguments: [0, 1, 10_000])
@@ -104,9 +105,9 @@ struct ServerHeadTests {
     let client = try RawClient(port: server.port)
     try await client.send(
       Array("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ".utf8) + value + Array("\r\n\r\n".utf8))
-    let answer = try await client.readToEnd()
+    let response = try await client.readToEnd()
     #expect(seen.withLock { $0 } == value)
-    #expect(answer.firstRange(of: Array("\r\nX: ".utf8) + value + Array("\r\n".utf8)) != nil)
+    #expect(response.firstRange(of: Array("\r\nX: ".utf8) + value + Array("\r\n".utf8)) != nil)
     await server.stop()
   }
 

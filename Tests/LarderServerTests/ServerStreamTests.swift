@@ -61,15 +61,15 @@ struct ServerStreamTests {
   func download(_ hasLength: Bool) async throws {
     let chunk = [UInt8](repeating: 9, count: 256 << 10)
     let size = chunk.count * 4096
-    let made = Atomic(0)
+    let produced = Atomic(0)
     let server = try HTTPServer(.patient) { _ in
       let stream = HTTPBodyStream(
         length: hasLength ? size : nil,
         next: {
-          guard made.load(ordering: .relaxed) < size else { return nil }
-          made.add(chunk.count, ordering: .relaxed)
-          // Every other one takes the long way, over a suspended connection.
-          if made.load(ordering: .relaxed) / chunk.count % 2 == 0 { await Task.yield() }
+          guard produced.load(ordering: .relaxed) < size else { return nil }
+          produced.add(chunk.count, ordering: .relaxed)
+          // Every other one takes the slow path, over a suspended connection.
+          if produced.load(ordering: .relaxed) / chunk.count % 2 == 0 { await Task.yield() }
           return chunk
         })
       return HTTPServerResponse(status: 200, body: .stream(stream))
@@ -80,10 +80,10 @@ struct ServerStreamTests {
     var worst = 0
     while taken < size {
       taken += try await client.read(atLeast: min(8 << 20, size - taken))
-      worst = max(worst, made.load(ordering: .relaxed) - taken)
+      worst = max(worst, produced.load(ordering: .relaxed) - taken)
     }
     #expect(worst < Self.between)
-    #expect(made.load(ordering: .relaxed) == size)
+    #expect(produced.load(ordering: .relaxed) == size)
     await server.stop(grace: .zero)
   }
 
@@ -104,13 +104,13 @@ struct ServerStreamTests {
     }
     let client = try RawClient(port: server.port)
     try await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-    let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
-    #expect(answer.contains("first"))
+    let response = String(decoding: try await client.readToEnd(), as: UTF8.self)
+    #expect(response.contains("first"))
     if length == 9 {
-      #expect(answer.hasSuffix("firstlast"))
+      #expect(response.hasSuffix("firstlast"))
     } else {
-      #expect(!answer.hasSuffix("0\r\n\r\n"))
-      #expect(length == nil || answer.contains("Content-Length: 20"))
+      #expect(!response.hasSuffix("0\r\n\r\n"))
+      #expect(length == nil || response.contains("Content-Length: 20"))
     }
     await server.stop()
   }

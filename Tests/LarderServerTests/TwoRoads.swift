@@ -7,20 +7,21 @@ import LarderServer
 import LarderTestSupport
 import Synchronization
 
-/// Two proxies before one upstream server: one answers at once what it can, the other suspends before everything.
+/// Two proxies before one upstream server: one responds at once if it can, the other suspends before everything.
 final class TwoRoads: Sendable {
   let short: Road
   let long: Road
   let upstream: ScriptedServer
   let clock = Clock()
 
-  /// - Parameter handler: the upstream server's answer; `date` is the clock's, for `Date`.
-  init(handler: @escaping @Sendable (_ request: ScriptedServer.Request, _ date: String) -> ScriptedServer.Answer) throws
+  /// - Parameter handler: the upstream server's response; `date` is the clock's, for `Date`.
+  init(handler: @escaping @Sendable (_ request: ScriptedServer.Request, _ date: String) -> ScriptedServer.Response)
+    throws
   {
     let clock = clock
     upstream = try ScriptedServer { handler($0, HTTPDate.text(clock.now / 1000)) }
-    short = try Road(upstream, answersAtOnce: true) { clock.now }
-    long = try Road(upstream, answersAtOnce: false) { clock.now }
+    short = try Road(upstream, respondsAtOnce: true) { clock.now }
+    long = try Road(upstream, respondsAtOnce: false) { clock.now }
   }
 
   func stop() async {
@@ -29,7 +30,7 @@ final class TwoRoads: Sendable {
     upstream.stop()
   }
 
-  /// Milliseconds that pass when the test says so, from a moment in 2027.
+  /// Milliseconds that pass when the test says so, from a time in 2027.
   final class Clock: Sendable {
     private let time = Atomic<Int64>(1_800_000_000_000)
     var now: Int64 { time.load(ordering: .relaxed) }
@@ -44,7 +45,7 @@ final class TwoRoads: Sendable {
     private let engine: HTTPCache
     private let transport: CurlTransport
 
-    init(_ upstream: ScriptedServer, answersAtOnce: Bool, now: @escaping @Sendable () -> Int64) throws {
+    init(_ upstream: ScriptedServer, respondsAtOnce: Bool, now: @escaping @Sendable () -> Int64) throws {
       var transportOptions = CurlTransport.Options()
       transportOptions.decodesContent = false
       transportOptions.userAgent = nil
@@ -61,7 +62,7 @@ final class TwoRoads: Sendable {
       }
       let proxy = CachingProxy(engine, upstream: try Upstream(upstream.url("")), options: options)
       var atOnce: HTTPServer.ImmediateResponder?
-      if answersAtOnce {
+      if respondsAtOnce {
         atOnce = { request in
           let response = proxy.respondAtOnce(to: request)
           if response != nil { immediate.add("\(request.method) \(request.target)") }
@@ -69,7 +70,7 @@ final class TwoRoads: Sendable {
         }
       }
       server = try HTTPServer(.patient, atOnce: atOnce) { request in
-        if !answersAtOnce { await Task.yield() }
+        if !respondsAtOnce { await Task.yield() }
         return await proxy.respond(to: request)
       }
     }
@@ -77,10 +78,10 @@ final class TwoRoads: Sendable {
     /// What was logged, once that many exchanges have been.
     func log(_ count: Int) async throws -> [String] { try await records.wait(for: count).map(withoutPort) }
 
-    /// The requests that were answered at once.
-    var answeredAtOnce: [String] { immediate.all }
+    /// The requests that were served at once.
+    var respondedAtOnce: [String] { immediate.all }
 
-    /// Sends a text in which `PORT` stands for the server's, and answers all bytes that come back.
+    /// Sends a text in which `PORT` stands for the server's, and returns all bytes of the response.
     func bytes(_ text: String) async throws -> String {
       let client = try RawClient(port: server.port)
       try await client.send(text.replacing(":PORT", with: ":\(server.port)"))
@@ -89,7 +90,7 @@ final class TwoRoads: Sendable {
       return withoutPort(withoutTime(bytes))
     }
 
-    /// What the server answers by itself is dated by the system's clock.
+    /// The server's own responses are dated by the system's clock.
     private func withoutTime(_ text: String) -> String {
       text.components(separatedBy: "\r\n").map { line in
         guard line.hasPrefix("Date: "), let date = HTTPDate.unixTime(String(line.dropFirst(6))) else { return line }

@@ -11,11 +11,11 @@ enum EncryptionCost {
       for kind in 0..<2 {
         let key = kind == 0 ? nil : try StorageRig.key(1)
         let path = "\(folder)/measured-\(round)-\(kind).db"
-        let found = [
+        let measured = [
           "bulk load": try await load(path, key), "small transactions": try await transactions(path, key),
           "look-ups, 80 KiB of pages": try await lookUps(path, key), "scan": try await scan(path, key),
         ]
-        for (name, time) in found {
+        for (name, time) in measured {
           var times = best[name] ?? [.infinity, .infinity]
           times[kind] = min(times[kind], time)
           best[name] = times

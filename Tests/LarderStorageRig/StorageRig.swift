@@ -1,7 +1,7 @@
 import Foundation
 import LarderStorage
 
-/// What tests of encrypted files do in another process, which they stop and kill at any moment. Says on a line of its own
+/// What tests of encrypted files do in another process, which they stop and kill at any time. Says on a line of its own
 /// what has been done.
 @main
 struct StorageRig {
@@ -72,7 +72,7 @@ struct StorageRig {
             .blob(Array(String(repeating: RigSchema.marker, count: 1 + number % 60).utf8)))
         }
         try connection.run("UPDATE item SET name = name || '\(RigSchema.marker)' WHERE id % 3 = ?", .integer(round % 3))
-        // Fails half-way, and is undone from the statement's own journal.
+        // Fails in the middle, and is undone from the statement's own journal.
         try? connection.run("UPDATE item SET id = id % 1000 + 1, name = '\(RigSchema.marker)'")
         try? connection.savepoint { (connection) throws(StorageError) in
           try connection.run("UPDATE item SET data = zeroblob(3000)")

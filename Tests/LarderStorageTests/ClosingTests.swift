@@ -19,7 +19,7 @@ struct ClosingTests {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("a")
     let ends = Tally("ends of the suspending")
-    let (category, isEarly, suspending) = try await onOwnThread {
+    let (category, isEarly, suspending) = try await onDedicatedThread {
       () -> (StorageError.Category?, Bool, Task<Void, any Error>?) in
       var isEarly = false
       var suspending: Task<Void, any Error>?

@@ -31,7 +31,7 @@ struct DatabaseTests {
     ])
   func values(_ value: SQLValue, kind: String) async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
-    let found = try await database.read { (connection) throws(StorageError) in
+    let stored = try await database.read { (connection) throws(StorageError) in
       try connection.first("SELECT ?, typeof(?)", value, value) { (row) throws(StorageError) -> (SQLValue, String) in
         let type = try row.text(1)
         switch type {
@@ -43,8 +43,8 @@ struct DatabaseTests {
         }
       }
     }
-    #expect(found?.0 == value)
-    #expect(found?.1 == kind)
+    #expect(stored?.0 == value)
+    #expect(stored?.1 == kind)
     try await database.close()
   }
 

@@ -11,7 +11,7 @@ struct FileProtectionTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// The system's call, which notes what it was asked for: the class of each file, by the file's number.
+  /// The system's call, which records what was requested: the class of each file, by the file's number.
   private final class Classes: Sendable {
     let set = Mutex<[UInt64: Int32]>([:])
 
@@ -57,8 +57,8 @@ struct FileProtectionTests {
     let classes = Classes()
     var token = try FilesInUse.enter(path, makes: true, protection, set: classes.note)
     #expect(token != nil)
-    let made = ["", "-wal", "-shm"].map { classes.number(path + $0) }
-    #expect(made == [protection.number, protection.number, FileProtection.none.number])
+    let numbers = ["", "-wal", "-shm"].map { classes.number(path + $0) }
+    #expect(numbers == [protection.number, protection.number, FileProtection.none.number])
     let files = ["", "-wal", "-shm"].map { FileProtectionTests.file(path + $0) }
 
     let database = try await Database.open(path, schema: TestSchema.first)
@@ -87,15 +87,15 @@ struct FileProtectionTests {
   }
 
   @Test("A class that cannot be set is an error with the file's name, and the file is not in use")
-  func refused() throws {
+  func rejected() throws {
     let path = folder.file("store.db")
-    let refuse: @Sendable (Int32, Int32) -> Int32 = { _, _ in
+    let reject: @Sendable (Int32, Int32) -> Int32 = { _, _ in
       errno = EPERM
       return -1
     }
     for _ in 0..<2 {
       let error = #expect(throws: StorageError.self) {
-        _ = try FilesInUse.enter(path, makes: true, .complete, set: refuse)
+        _ = try FilesInUse.enter(path, makes: true, .complete, set: reject)
       }
       #expect(error?.path == path)
       #expect(error?.message.contains("file protection class") == true)

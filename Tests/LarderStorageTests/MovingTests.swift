@@ -80,7 +80,7 @@ struct MovingTests {
   }
 
   @Test("A file that is open is not moved, nor one whose new name exists", arguments: [true, false])
-  func refused(isEncrypted: Bool) async throws {
+  func rejected(isEncrypted: Bool) async throws {
     let key = isEncrypted ? rig.key : nil
     try await fill(key, hasLog: false)
     let database = try await Database.open(rig.path, key: key, schema: TestSchema.first)

@@ -22,8 +22,8 @@ struct ReadOnlyTests {
   @Test("A closed file is read if requested; writing throws readOnly")
   func reads() async throws {
     guard let (folder, path) = try await sealed() else { return }
-    let refused = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
-    #expect([.readOnly, .cannotOpen].contains(refused?.category))
+    let rejected = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
+    #expect([.readOnly, .cannotOpen].contains(rejected?.category))
     let database = try await Database.openForTest(path, schema: TestSchema.first, options: reading)
     #expect(database.isReadOnly)
     #expect(try await database.names() == ["row 0", "row 1", "row 2"])
@@ -59,7 +59,7 @@ struct ReadOnlyTests {
   }
 
   @Test("A file that needs a migration, another application's file, and a missing file have different errors")
-  func refuses() async throws {
+  func rejects() async throws {
     guard let (folder, path) = try await sealed("old.db") else { return }
     func category(_ path: String, _ schema: Schema) async -> StorageError.Category? {
       await storageError { _ = try await Database.openForTest(path, schema: schema, options: reading) }?.category

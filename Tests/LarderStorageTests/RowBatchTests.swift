@@ -135,7 +135,7 @@ struct RowBatchTests {
   func inserting() async throws {
     let database = try await open()
     let batch = RowBatchTests.batch(10)
-    let found = try await database.stage { (connection) throws(StorageError) in
+    let values = try await database.stage { (connection) throws(StorageError) in
       let sql = "INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)"
       let first = try connection.insert(sql, rows: batch, order: [4, 2, 0])
       let second = try connection.insert(sql, rows: batch, order: [7, 2, 9])
@@ -153,11 +153,11 @@ struct RowBatchTests {
       }
       return (first, second, none, names, ids)
     }
-    #expect(found.0 == 3)
-    #expect(found.1 == 1)
-    #expect(found.2 == 0)
-    #expect(found.3 == [.text("é"), .text("é")])
-    #expect(found.4 == [1, 3, 5, 8])
+    #expect(values.0 == 3)
+    #expect(values.1 == 1)
+    #expect(values.2 == 0)
+    #expect(values.3 == [.text("é"), .text("é")])
+    #expect(values.4 == [1, 3, 5, 8])
     await #expect(throws: StorageError.self) {
       try await database.write { (connection) throws(StorageError) in
         _ = try connection.insert(
@@ -225,21 +225,21 @@ struct RowBatchTests {
     try await database.write { (connection) throws(StorageError) in
       try connection.run("INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: RowBatchTests.batch(10))
     }
-    let found = try await database.read { (connection) throws(StorageError) in
+    let values = try await database.read { (connection) throws(StorageError) in
       let cursor = try connection.cursor(
         "SELECT id FROM item WHERE id > ? AND data <> ? ORDER BY id", [.integer(2), .blob([9])])
-      var found: [[Int64]] = []
+      var values: [[Int64]] = []
       while !cursor.isAtEnd {
         var part: [Int64] = []
         try cursor.forEachRow { (row) throws(StorageError) in
           part.append(row.integer(0))
           return part.count < 3
         }
-        found.append(part)
+        values.append(part)
       }
-      return found
+      return values
     }
-    #expect(found == [[3, 4, 5], [6, 7, 8], [9, 10]])
+    #expect(values == [[3, 4, 5], [6, 7, 8], [9, 10]])
     try await database.close()
   }
 
@@ -256,12 +256,12 @@ struct RowBatchTests {
     }
     func next(_ session: ReadSession<RowCursor>) async throws -> String? {
       try await session.next { (_, cursor) throws(StorageError) in
-        var found: String?
+        var values: String?
         try cursor.forEachRow { (row) throws(StorageError) in
-          found = try row.text(0)
+          values = try row.text(0)
           return false
         }
-        return found
+        return values
       }
     }
     #expect(try await next(session) == "a")

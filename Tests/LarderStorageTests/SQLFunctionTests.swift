@@ -14,7 +14,7 @@ private final class Lengths: SQLAggregateState {
   func finish(_ result: borrowing SQLResult) { result.integer(sum) }
 }
 
-private final class Made {
+private final class CachedText {
   let text: String
   init(_ text: String) { self.text = text }
 }
@@ -43,8 +43,8 @@ struct SQLFunctionTests {
         result.integer(Int64(arguments.count))
       },
       SQLFunction("kept", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
-        let made = try arguments.cached(0) { () throws(SQLFunctionError) in Made(arguments.text(0) + "!") }
-        result.text(made.text)
+        let cached = try arguments.cached(0) { () throws(SQLFunctionError) in CachedText(arguments.text(0) + "!") }
+        result.text(cached.text)
       },
       SQLFunction("private_one", argumentCount: 0, traits: [.deterministic]) { (_, result) throws(SQLFunctionError) in
         result.integer(1)
@@ -76,7 +76,7 @@ struct SQLFunctionTests {
       options: DatabaseOptions(extensions: SQLFunctionTests.extensions))
   }
 
-  private func answer(_ sql: String, _ database: Database) async throws -> SQLValue? {
+  private func response(_ sql: String, _ database: Database) async throws -> SQLValue? {
     try await database.read { (connection) throws(StorageError) in
       try connection.first(sql) { (row) throws(StorageError) in row.value(0) }
     }
@@ -93,7 +93,7 @@ struct SQLFunctionTests {
     ])
   func classes(_ sql: String, _ expected: SQLValue) async throws {
     let database = try await open()
-    #expect(try await answer("SELECT \(sql)", database) == expected)
+    #expect(try await response("SELECT \(sql)", database) == expected)
     let written = try await database.write { (connection) throws(StorageError) in
       try connection.first("SELECT \(sql)") { (row) throws(StorageError) in row.value(0) }
     }
@@ -104,15 +104,15 @@ struct SQLFunctionTests {
   @Test("An error in a function fails the statement with its message, and the next statement works")
   func failure() async throws {
     let database = try await open()
-    let error = await storageError { _ = try await answer("SELECT twice(9223372036854775807)", database) }
+    let error = await storageError { _ = try await response("SELECT twice(9223372036854775807)", database) }
     #expect(error?.category == .unexpectedValue)
     #expect(error?.message == "twice 9223372036854775807 is out of range")
     let aggregate = await storageError {
-      _ = try await answer(
+      _ = try await response(
         "SELECT lengths(v) FROM (SELECT 'a' v UNION ALL SELECT x'00' UNION ALL SELECT 'b')", database)
     }
     #expect(aggregate?.message == "a blob has no length here")
-    #expect(try await answer("SELECT twice(2)", database) == .integer(4))
+    #expect(try await response("SELECT twice(2)", database) == .integer(4))
     try await database.close()
   }
 
@@ -128,7 +128,7 @@ struct SQLFunctionTests {
       }
     }
     #expect(groups == [2, 4, 3])
-    #expect(try await answer("SELECT lengths(name) FROM item WHERE 0", database) == .integer(0))
+    #expect(try await response("SELECT lengths(name) FROM item WHERE 0", database) == .integer(0))
     try await database.close()
   }
 
@@ -157,7 +157,7 @@ struct SQLFunctionTests {
   @Test("Text of different lengths that a collation treats as equal is matched in joins, too")
   func equalInJoins() async throws {
     let database = try await open()
-    let found = try await database.write { (connection) throws(StorageError) in
+    let values = try await database.write { (connection) throws(StorageError) in
       try connection.run("CREATE TABLE one(a TEXT PRIMARY KEY)")
       try connection.run("CREATE TABLE other(id INTEGER PRIMARY KEY, w TEXT COLLATE undotted)")
       for name in ["x", "y", "z"] { try connection.run("INSERT INTO one VALUES(?)", .text(name)) }
@@ -166,7 +166,7 @@ struct SQLFunctionTests {
         (row) throws(StorageError) in try row.text(0) + row.text(1)
       }
     }
-    #expect(found == ["xab", "xa.b.", "xa.b", "yab", "ya.b.", "ya.b", "zab", "za.b.", "za.b"])
+    #expect(values == ["xab", "xa.b.", "xa.b", "yab", "ya.b.", "ya.b", "zab", "za.b.", "za.b"])
     try await database.close()
   }
 
@@ -177,21 +177,21 @@ struct SQLFunctionTests {
       try connection.run("CREATE VIEW fine AS SELECT twice(1) one")
       try connection.run("CREATE VIEW foul AS SELECT private_one() one")
     }
-    #expect(try await answer("SELECT one FROM fine", database) == .integer(2))
-    #expect(await storageError { _ = try await answer("SELECT one FROM foul", database) } != nil)
-    #expect(try await answer("SELECT private_one()", database) == .integer(1))
+    #expect(try await response("SELECT one FROM fine", database) == .integer(2))
+    #expect(await storageError { _ = try await response("SELECT one FROM foul", database) } != nil)
+    #expect(try await response("SELECT private_one()", database) == .integer(1))
     try await database.close()
   }
 
   @Test("An object cached for an argument belongs to that argument")
   func kept() async throws {
     let database = try await open()
-    let found = try await database.read { (connection) throws(StorageError) in
+    let values = try await database.read { (connection) throws(StorageError) in
       try connection.rows("SELECT kept(column1) || kept('k') FROM (VALUES('a'),('b'),('c'))") {
         (row) throws(StorageError) in try row.text(0)
       }
     }
-    #expect(found == ["a!k!", "b!k!", "c!k!"])
+    #expect(values == ["a!k!", "b!k!", "c!k!"])
     try await database.close()
   }
 }

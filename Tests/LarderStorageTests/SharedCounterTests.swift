@@ -68,13 +68,13 @@ struct SharedCounterTests {
         let replaced = entries.set(step, cost: step % 10, for: key)
         #expect(replaced == old)
       case 2:
-        let found = take(key)
-        if let found { list.insert(found, at: 0) }
+        let entry = take(key)
+        if let entry { list.insert(entry, at: 0) }
         let used = entries.use(key)
-        #expect(used == found?.value)
+        #expect(used == entry?.value)
       case 3:
-        let found = take(key)
-        if let found { list.insert((key, found.value + 1, found.cost), at: 0) }
+        let entry = take(key)
+        if let entry { list.insert((key, entry.value + 1, entry.cost), at: 0) }
         entries.use(key) { value in value = value.map { $0 + 1 } }
       case 4:
         let removed = entries.remove(key)

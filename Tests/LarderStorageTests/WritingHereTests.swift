@@ -68,7 +68,7 @@ struct WritingHereTests {
     for await _ in begun {}
     #expect(insertHere("a", other) == "not free")
     #expect(insertHere("a", database) == "busy")
-    // The writer's thread waits for the lock, and so does who asks for it afterwards.
+    // The writer's thread waits for the lock, and so does a later caller.
     async let waiting: Void = database.insert("b")
     go.signal()
     try await holding

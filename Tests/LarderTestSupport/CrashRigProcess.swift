@@ -70,7 +70,7 @@ public final class CrashRigProcess: Sendable {
   /// Its number, for what the system says about it.
   public var identifier: Int32 { process.withLock { $0.processIdentifier } }
 
-  /// Stops it where it is, or lets it go on.
+  /// Stops it where it is, or lets it continue.
   public func stop(_ isStopped: Bool) {
     process.withLock { process in
       if process.isRunning { _ = Foundation.kill(process.processIdentifier, isStopped ? SIGSTOP : SIGCONT) }

@@ -9,7 +9,7 @@ public struct MarkerSearch: Sendable {
   /// The bytes in them together.
   public private(set) var bytes = 0
   /// The words that were found, and where.
-  public private(set) var found: [String] = []
+  public private(set) var matches: [String] = []
   /// The names of the files.
   public private(set) var names: Set<String> = []
 
@@ -41,12 +41,12 @@ public struct MarkerSearch: Sendable {
 
   private mutating func look(at path: String, named name: String) {
     if names.count < 10_000 { names.insert(name) }
-    for marker in markers where name.contains(marker) { found.append("\(name): \(marker) in its name") }
+    for marker in markers where name.contains(marker) { matches.append("\(name): \(marker) in its name") }
     // Not mapped: a file that becomes shorter meanwhile would end this process.
     guard let data = try? Data(contentsOf: URL(filePath: path)) else { return }
     looks += 1
     bytes += data.count
-    for marker in markers where MarkerSearch.contains(data, Array(marker.utf8)) { found.append("\(name): \(marker)") }
+    for marker in markers where MarkerSearch.contains(data, Array(marker.utf8)) { matches.append("\(name): \(marker)") }
   }
 
   private static func contains(_ data: Data, _ marker: [UInt8]) -> Bool {
@@ -56,9 +56,9 @@ public struct MarkerSearch: Sendable {
       guard let start = raw.baseAddress else { return false }
       var place = start
       let last = start + (raw.count - marker.count)
-      while place <= last, let found = memchr(place, Int32(first), last - place + 1) {
-        if memcmp(found, marker, marker.count) == 0 { return true }
-        place = UnsafeRawPointer(found) + 1
+      while place <= last, let matches = memchr(place, Int32(first), last - place + 1) {
+        if memcmp(matches, marker, marker.count) == 0 { return true }
+        place = UnsafeRawPointer(matches) + 1
       }
       return false
     }

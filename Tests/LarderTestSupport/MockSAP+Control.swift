@@ -109,9 +109,10 @@ extension MockSAP {
   private func control(_ method: String, _ path: String, _ body: [String: Any]? = nil) throws -> [String: Any] {
     let content = try body.map { try Array(JSONSerialization.data(withJSONObject: $0)) } ?? []
     let fields = content.isEmpty ? [:] : ["Content-Type": "application/json"]
-    let answer = try process.ask("/_mock/" + path, method: method, fields: fields, body: content)
-    guard (200..<300).contains(answer.status), let object = try answer.json() as? [String: Any] else {
-      throw MockSAPControlError(description: "\(method) /_mock/\(path): \(answer.status) \(answer.text.prefix(300))")
+    let response = try process.send("/_mock/" + path, method: method, fields: fields, body: content)
+    guard (200..<300).contains(response.status), let object = try response.json() as? [String: Any] else {
+      throw MockSAPControlError(
+        description: "\(method) /_mock/\(path): \(response.status) \(response.text.prefix(300))")
     }
     return object
   }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The descriptors that this process has open, with the path of what each leads to; `?` where the system does not tell.
+/// The descriptors that this process has open, with the path of what each leads to; `?` if the system does not report
+/// it.
 public func openDescriptors() -> [String: String] {
   #if os(Linux)
     let folder = "/proc/self/fd"

@@ -32,7 +32,7 @@ public struct PlainHTTPError: Error, Sendable, CustomStringConvertible {
 
 /// HTTP/1.0 over a blocking socket to the loopback interface: one connection for each request, closed after the response.
 ///
-/// Tests ask services with it where none of Larder's own code may be involved.
+/// Tests send requests with it where none of Larder's own code may be involved.
 public enum PlainHTTP {
   /// Sends one request and reads the whole response. Each read or write may take 20 seconds.
   ///

@@ -2,7 +2,7 @@ import Foundation
 
 /// Randomness that a run prints and another can repeat: SplitMix64 from a seed.
 ///
-/// The seed is the environment's `LARDER_SEED` where that is set, else fixed; so runs are alike unless one asks.
+/// The seed is the environment's `LARDER_SEED` where that is set, else fixed; so runs are alike unless it is set.
 /// `LARDER_SEED=random` draws one.
 public struct PrintedSeed: RandomNumberGenerator, Sendable {
   /// What the sequence began with.
@@ -11,8 +11,8 @@ public struct PrintedSeed: RandomNumberGenerator, Sendable {
 
   /// A generator; prints its seed and the test it is for.
   public init(for test: String, default fixed: UInt64 = 0x1a4d_e4) {
-    let asked = ProcessInfo.processInfo.environment["LARDER_SEED"]
-    let seed = asked == "random" ? UInt64.random(in: 0 ... .max) : asked.flatMap { UInt64($0) } ?? fixed
+    let requested = ProcessInfo.processInfo.environment["LARDER_SEED"]
+    let seed = requested == "random" ? UInt64.random(in: 0 ... .max) : requested.flatMap { UInt64($0) } ?? fixed
     self.init(seed: seed)
     print("\(test): LARDER_SEED=\(seed)")
   }

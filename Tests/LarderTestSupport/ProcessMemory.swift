@@ -1,6 +1,7 @@
 import Foundation
 
-/// This process's memory, in bytes; throws where the system does not tell, since growth of nothing would prove nothing.
+/// This process's memory, in bytes; throws if the system does not report it, since growth of nothing would prove
+/// nothing.
 public func residentMemory() throws -> (now: Int, highest: Int) {
   #if canImport(Darwin)
     var info = mach_task_basic_info()
@@ -19,7 +20,7 @@ public func residentMemory() throws -> (now: Int, highest: Int) {
 }
 
 #if os(Linux)
-  /// This process's memory, as Linux tells it.
+  /// This process's memory, as Linux reports it.
   private func linuxMemory() throws -> (now: Int, highest: Int) {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     func value(_ key: String) throws -> Int {
@@ -33,7 +34,7 @@ public func residentMemory() throws -> (now: Int, highest: Int) {
   }
 #endif
 
-/// The system does not tell how much memory a process has.
+/// The system does not report how much memory a process has.
 private struct UnknownMemory: Error {
   let key: String
 }

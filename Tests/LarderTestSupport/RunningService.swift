@@ -40,7 +40,7 @@ final class RunningService: Sendable {
     }
     let service = RunningService(processID: processID, lifeline: lifeline, output: OutputTail())
     switch service.output.read(printed, until: command.readyText, within: .seconds(60)) {
-    case .found: break
+    case .matched: break
     case .ended:
       let status = service.kill()
       close(printed)
@@ -91,7 +91,8 @@ private let spawning = Mutex(())
 
 /// Starts a process in a group of its own with pipes for its input and its output.
 ///
-/// Answers its id, the write end of its input and the read end of its output, neither of which a later process inherits.
+/// Returns its id, the write end of its input and the read end of its output, neither of which a later process
+/// inherits.
 private func spawn(_ words: [String]) -> (pid_t, Int32, Int32)? {
   guard let input = closedOnExecPipe() else { return nil }
   guard let output = closedOnExecPipe() else {
@@ -147,7 +148,7 @@ private func closedOnExecPipe() -> (read: Int32, write: Int32)? {
 
 /// The last 64 kB that a process printed.
 final class OutputTail: Sendable {
-  enum Outcome { case found, ended, timedOut }
+  enum Outcome { case matched, ended, timedOut }
 
   private let bytes = Mutex<[UInt8]>([])
 
@@ -163,7 +164,7 @@ final class OutputTail: Sendable {
       let ready = poll(&waited, 1, Int32(left / .milliseconds(1)) + 1)
       if ready < 0 && errno != EINTR { return .ended }
       if ready > 0 && !readOnce(descriptor) { return .ended }
-      if text.contains(wanted) { return .found }
+      if text.contains(wanted) { return .matched }
     }
   }
 

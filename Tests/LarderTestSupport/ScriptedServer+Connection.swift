@@ -16,7 +16,7 @@ extension ScriptedServer {
       var served = 0
       do {
         while let head = try readHead(&buffer) {
-          let goesOn = try answer(head, served: served, &buffer)
+          let goesOn = try response(head, served: served, &buffer)
           guard goesOn else { return }
           served += 1
         }
@@ -25,9 +25,9 @@ extension ScriptedServer {
       }
     }
 
-    private func answer(_ head: Head, served: Int, _ buffer: inout ArraySlice<UInt8>) throws -> Bool {
-      if let early = earlyAnswer(head, served: served) {
-        _ = try play(early.answer, for: early.request)
+    private func response(_ head: Head, served: Int, _ buffer: inout ArraySlice<UInt8>) throws -> Bool {
+      if let early = earlyResponse(head, served: served) {
+        _ = try play(early.response, for: early.request)
         return false
       }
       let (body, length) = try readContent(head, &buffer)
@@ -37,12 +37,12 @@ extension ScriptedServer {
       return request.version == "HTTP/1.1" ? connection != "close" : connection == "keep-alive"
     }
 
-    private func earlyAnswer(_ head: Head, served: Int) -> (request: Request, answer: Answer)? {
+    private func earlyResponse(_ head: Head, served: Int) -> (request: Request, response: Response)? {
       guard let onHead = server.options.onHead else { return nil }
       let seen = head.request(index: server.requests.count, number, served, body: [], length: 0)
-      guard let answer = onHead(seen) else { return nil }
+      guard let response = onHead(seen) else { return nil }
       let request = server.record { head.request(index: $0, number, served, body: [], length: 0) }
-      return (request, answer)
+      return (request, response)
     }
 
     // Reading
@@ -125,11 +125,11 @@ extension ScriptedServer {
       }
     }
 
-    // Answering
+    // Responding
 
-    /// True where the connection may go on.
-    private func play(_ answer: Answer, for request: Request) throws -> Bool {
-      for step in answer.steps(for: request) {
+    /// True if the connection stays open.
+    private func play(_ response: Response, for request: Request) throws -> Bool {
+      for step in response.steps(for: request) {
         switch step {
         case .send(let bytes): try send(bytes)
         case .repeated(let pattern, let times): for _ in 0..<times { try send(pattern) }

@@ -36,10 +36,10 @@ extension ScriptedServer {
   /// A response gets `Content-Length` by itself, unless its fields say `Content-Length` or `Transfer-Encoding`, so a
   /// wrong length is written plainly: `.response(200, fields: ["Content-Length": "99"], body: "short")`. The client
   /// then waits for the rest; add ``closing(silently:)`` for a connection that ends there.
-  public struct Answer: Sendable {
+  public struct Response: Sendable {
     var form: Form
     var interim: [[UInt8]] = []
-    var held: Gate?
+    var paused: Gate?
 
     enum Form: Sendable {
       case message(Message)
@@ -67,20 +67,20 @@ extension ScriptedServer {
     }
 
     /// A response with text.
-    public static func response(_ status: Int, fields: HTTPFields = [:], body: String = "") -> Answer {
+    public static func response(_ status: Int, fields: HTTPFields = [:], body: String = "") -> Response {
       .response(status, fields: fields, bytes: Array(body.utf8))
     }
 
     /// A response with bytes.
-    public static func response(_ status: Int, fields: HTTPFields = [:], bytes: [UInt8]) -> Answer {
-      Answer(form: .message(Message(status: status, fields: fields, content: .bytes(bytes))))
+    public static func response(_ status: Int, fields: HTTPFields = [:], bytes: [UInt8]) -> Response {
+      Response(form: .message(Message(status: status, fields: fields, content: .bytes(bytes))))
     }
 
     /// A response of `times` × `pattern`, made while it is sent, with its `Content-Length`.
     public static func large(
       _ status: Int = 200, fields: HTTPFields = [:], pattern: [UInt8], times: Int
-    ) -> Answer {
-      Answer(form: .message(Message(status: status, fields: fields, content: .repeated(pattern, times: times))))
+    ) -> Response {
+      Response(form: .message(Message(status: status, fields: fields, content: .repeated(pattern, times: times))))
     }
 
     /// A response in chunks (RFC 9112 §7.1).
@@ -89,46 +89,48 @@ extension ScriptedServer {
     /// needs n + 1 releases, or ``Gate/open()``.
     public static func chunked(
       _ status: Int = 200, fields: HTTPFields = [:], pieces: [String], gate: Gate? = nil
-    ) -> Answer {
+    ) -> Response {
       let bytes = pieces.map { Array($0.utf8) }
-      return Answer(form: .message(Message(status: status, fields: fields, content: .pieces(bytes, gate: gate))))
+      return Response(form: .message(Message(status: status, fields: fields, content: .pieces(bytes, gate: gate))))
     }
 
     /// Exactly these bytes; then the connection ends, or waits for the next request.
-    public static func raw(_ bytes: [UInt8], closing: Bool = true) -> Answer {
-      Answer(form: .raw(bytes, closes: closing))
+    public static func raw(_ bytes: [UInt8], closing: Bool = true) -> Response {
+      Response(form: .raw(bytes, closes: closing))
     }
 
     /// Exactly this text, which brings its own CR LF; then the connection ends, or waits for the next request.
-    public static func raw(_ text: String, closing: Bool = true) -> Answer { .raw(Array(text.utf8), closing: closing) }
+    public static func raw(_ text: String, closing: Bool = true) -> Response {
+      .raw(Array(text.utf8), closing: closing)
+    }
 
     /// Ends the connection without a byte.
-    public static let close = Answer(form: .close)
+    public static let close = Response(form: .close)
     /// Ends the connection without a byte, with a TCP reset.
-    public static let reset = Answer(form: .reset)
+    public static let reset = Response(form: .reset)
     /// Says nothing until the client leaves or the server stops.
-    public static let hang = Answer(form: .hang)
+    public static let hang = Response(form: .hang)
 
-    /// Answers `CONNECT` with 200 and carries bytes both ways to a port of this machine.
-    public static func tunnel(toPort port: Int) -> Answer { Answer(form: .tunnel(port: port)) }
+    /// Responds to `CONNECT` with 200 and carries bytes in both directions to a port of this machine.
+    public static func tunnel(toPort port: Int) -> Response { Response(form: .tunnel(port: port)) }
 
     /// This response, sent when the gate opens.
-    public func held(by gate: Gate) -> Answer { with { $0.held = gate } }
+    public func paused(by gate: Gate) -> Response { with { $0.paused = gate } }
 
     /// This response after an interim response (RFC 9110 §15.2), such as 100 or 103. Call again for several.
-    public func after(interim status: Int, fields: HTTPFields = [:]) -> Answer {
+    public func after(interim status: Int, fields: HTTPFields = [:]) -> Response {
       with { $0.interim.append(ScriptedServer.head("HTTP/1.1", status, fields)) }
     }
 
     /// This response truncated: `count` bytes of the content, then the connection ends.
     ///
     /// In chunked content whole chunks and the framing count as they go over the wire.
-    public func truncated(to count: Int) -> Answer { withMessage { $0.truncation = count } }
+    public func truncated(to count: Int) -> Response { withMessage { $0.truncation = count } }
 
     /// This response; the connection ends after it.
     ///
     /// - Parameter silently: true leaves out `Connection: close`, so that the client expects the connection to stay open.
-    public func closing(silently: Bool = false) -> Answer {
+    public func closing(silently: Bool = false) -> Response {
       withMessage {
         $0.closesAfter = true
         if !silently { $0.fields["Connection"] = "close" }
@@ -136,23 +138,23 @@ extension ScriptedServer {
     }
 
     /// This response with its head sent byte by byte, with a pause before each byte.
-    public func drippingHead(every pause: Duration) -> Answer { withMessage { $0.headDrip = pause } }
+    public func drippingHead(every pause: Duration) -> Response { withMessage { $0.headDrip = pause } }
 
     /// This response in HTTP/1.0: without chunks; content without `Content-Length` ends with the connection.
-    public func http10() -> Answer {
+    public func http10() -> Response {
       withMessage {
         $0.version = "HTTP/1.0"
         $0.closesAfter = true
       }
     }
 
-    private func with(_ change: (inout Answer) -> Void) -> Answer {
+    private func with(_ change: (inout Response) -> Void) -> Response {
       var copy = self
       change(&copy)
       return copy
     }
 
-    private func withMessage(_ change: (inout Message) -> Void) -> Answer {
+    private func withMessage(_ change: (inout Message) -> Void) -> Response {
       guard case .message(var message) = form else {
         preconditionFailure("only a scripted message can be changed in this way")
       }

@@ -14,12 +14,12 @@ extension ScriptedServer {
   }
 }
 
-extension ScriptedServer.Answer {
+extension ScriptedServer.Response {
   typealias Step = ScriptedServer.Step
 
   /// What to do, in order, for a request of this method and version. Without `close` at the end the connection stays.
   func steps(for request: ScriptedServer.Request) -> [Step] {
-    var steps: [Step] = held.map { [.pass($0)] } ?? []
+    var steps: [Step] = paused.map { [.pass($0)] } ?? []
     steps += interim.map { .send($0) }
     switch form {
     case .message(let message): steps += message.steps(for: request)
@@ -33,7 +33,7 @@ extension ScriptedServer.Answer {
   }
 }
 
-extension ScriptedServer.Answer.Message {
+extension ScriptedServer.Response.Message {
   func steps(for request: ScriptedServer.Request) -> [ScriptedServer.Step] {
     var fields = self.fields
     let chunked = frame(&fields)
@@ -75,31 +75,31 @@ extension ScriptedServer.Answer.Message {
       if let gate { steps.append(.pass(gate)) }
       if chunked { steps.append(.send(Array("0\r\n\r\n".utf8))) }
     }
-    return truncation.map { cut(steps, to: $0) } ?? steps
+    return truncation.map { truncate(steps, to: $0) } ?? steps
   }
 
   private func frame(_ piece: [UInt8]) -> [UInt8] {
     Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Array("\r\n".utf8)
   }
 
-  private func cut(_ steps: [ScriptedServer.Step], to count: Int) -> [ScriptedServer.Step] {
+  private func truncate(_ steps: [ScriptedServer.Step], to count: Int) -> [ScriptedServer.Step] {
     var left = count
-    var kept: [ScriptedServer.Step] = []
+    var shortened: [ScriptedServer.Step] = []
     for step in steps {
       switch step {
       case .send(let bytes):
-        kept.append(.send(Array(bytes.prefix(left))))
+        shortened.append(.send(Array(bytes.prefix(left))))
         left -= min(left, bytes.count)
       case .repeated(let pattern, let times):
         let whole = min(times, left / max(pattern.count, 1))
-        kept.append(.repeated(pattern, times: whole))
+        shortened.append(.repeated(pattern, times: whole))
         left -= whole * pattern.count
-        if whole < times { kept.append(.send(Array(pattern.prefix(left)))) }
+        if whole < times { shortened.append(.send(Array(pattern.prefix(left)))) }
         left = whole < times ? 0 : left
-      default: kept.append(step)
+      default: shortened.append(step)
       }
       if left == 0 { break }
     }
-    return kept + [.close]
+    return shortened + [.close]
   }
 }

@@ -13,7 +13,7 @@ import Synchronization
 /// #expect(server.requests.map(\.target) == ["/Products"])
 /// ```
 ///
-/// - Answers: ``Answer`` (a response, raw bytes, or a fault), made by a closure or taken in turn from a list.
+/// - Responses: ``Response`` (a response, raw bytes, or a fault), created by a closure or taken in turn from a list.
 /// - Order without sleeping: a ``Gate`` holds a response, or each of its parts, until the test opens it;
 ///   ``waitForRequests(_:within:)`` and ``waitForClosedConnections(_:within:)`` suspend until something has happened.
 /// - What was heard: ``requests``, ``connectionCount``, ``closedConnectionCount``, ``faults``.
@@ -22,8 +22,8 @@ import Synchronization
 /// HTTP/1.1 keep-alive, HTTP/1.0, request content by length and chunked, and `Expect: 100-continue` are served.
 /// Trailer fields of a chunked request are read and dropped. There is no TLS.
 public final class ScriptedServer: Sendable {
-  /// Answers a request.
-  public typealias Handler = @Sendable (Request) -> Answer
+  /// Responds to a request.
+  public typealias Handler = @Sendable (Request) -> Response
 
   /// Options of the server.
   public struct Options: Sendable {
@@ -31,9 +31,9 @@ public final class ScriptedServer: Sendable {
     public var keepsContent = true
     /// Where set, each piece of request content (at most 64 KiB) is read only after one release of this gate.
     public var contentGate: Gate?
-    /// Where set, is asked as soon as a request's head is there; an answer is sent at once, the content stays unread,
+    /// If set, is called as soon as a request's head is there; a response is sent at once, the content stays unread,
     /// and the connection ends. The request is recorded without content.
-    public var onHead: (@Sendable (Request) -> Answer?)?
+    public var onHead: (@Sendable (Request) -> Response?)?
     /// The size of each connection's receive buffer in bytes, where the system's own is too large for the test.
     public var receiveBuffer: Int?
 
@@ -74,12 +74,12 @@ public final class ScriptedServer: Sendable {
   }
 
   /// Starts a server that returns the responses of a list, one for each request. After the last it returns 500 and records a fault.
-  public convenience init(_ options: Options = Options(), answers: [Answer]) throws {
+  public convenience init(_ options: Options = Options(), responses: [Response]) throws {
     try self.init(options) { request in
-      guard request.index < answers.count else {
+      guard request.index < responses.count else {
         return .response(500, body: "no response is scripted for request \(request.index)")
       }
-      return answers[request.index]
+      return responses[request.index]
     }
   }
 

@@ -22,7 +22,7 @@ public final class SealedFolder: Sendable {
   /// The path of a file in it, which need not exist.
   public func file(_ name: String) -> String { path + "/" + name }
 
-  /// Lets nobody change anything in it; false where that fails, as while a file in it is open for writing.
+  /// Lets no process change anything in it; false if that fails, as while a file in it is open for writing.
   public func seal() -> Bool { isMounted ? SealedFolder.run("mount", "-o", "remount,ro", path) : permit(0o444, 0o555) }
 
   /// Lets it be changed again.
@@ -42,7 +42,7 @@ public final class SealedFolder: Sendable {
 
   /// Runs a command to its end; true where it was done.
   ///
-  /// A shell tells the end: `waitUntilExit` has been seen to wait for ever where two threads do at once.
+  /// A shell reports the end: `waitUntilExit` has been seen to wait for ever where two threads do at once.
   static func run(_ command: String...) -> Bool {
     let process = Process()
     let end = Pipe()

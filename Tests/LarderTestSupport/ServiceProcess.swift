@@ -96,7 +96,7 @@ public final class ServiceProcess: Sendable {
   }
 
   /// The response to one request that is sent without any code of Larder.
-  public func ask(
+  public func send(
     _ target: String, method: String = "GET", fields: [String: String] = [:], body: [UInt8] = []
   ) throws(PlainHTTPError) -> PlainResponse {
     try PlainHTTP.send(method, port: port, target: target, fields: fields, body: body)
@@ -104,7 +104,7 @@ public final class ServiceProcess: Sendable {
 }
 
 /// Runs a blocking call on a thread of its own, so that it holds none of those that async code shares.
-public func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+public func onDedicatedThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
   }

@@ -31,7 +31,7 @@ public struct SharedServiceTrait<Service: SharedService>: SuiteTrait, TestTrait,
   @concurrent public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    let service = try await onOwnThread { [arguments] in try Service(arguments) }
+    let service = try await onDedicatedThread { [arguments] in try Service(arguments) }
     defer { service.stop() }
     var all = RunningServices.byType
     all[ObjectIdentifier(Service.self)] = service

@@ -4,10 +4,12 @@
 //    port; it dies with the test process. ``MockSAP`` and ``ODataPyService`` are the two services.
 // 2. Their suite traits (`.mockSAP()`, `.odataPy()`) run one instance for all tests of a suite. A service that cannot
 //    start fails the suite with the reason.
-// 3. ``PlainHTTP`` asks a service without any of Larder's own code: the control plane, and the truth to compare with.
+// 3. ``PlainHTTP`` sends requests to a service without any of Larder's own code: the control plane, and the truth to
+//    compare with.
 // 4. `ScriptedServer` returns exactly the bytes that a test defines.
 // 5. ``TemporaryFolder``, ``PrintedSeed``, ``SharedOData``: files, randomness that can be repeated, foreign samples.
-// 6. ``onOwnThread(kilobytes:_:)`` for what computes for seconds without a break; a ``Tally`` waits for what happens elsewhere.
+// 6. ``onDedicatedThread(kilobytes:_:)`` for what computes for seconds without a break; a ``Tally`` waits for what
+//    happens elsewhere.
 
 public import Foundation
 

@@ -38,7 +38,7 @@ struct ComputedTests {
   func creation() async throws {
     let service = try makeService()
     service.clock.advance(by: .milliseconds(90_500))
-    #expect(try await service.ask(.post, "Notes", #"{"Text":"milk","Size":2,"Count":7}"#).status == 201)
+    #expect(try await service.send(.post, "Notes", #"{"Text":"milk","Size":2,"Count":7}"#).status == 201)
     let (first, second) = (try #require(service["Notes(1)"]), try #require(service["Notes(2)"]))
     #expect(first["Changed"] == "2027-01-15T08:00:00Z" && second["Changed"] == "2027-01-15T08:01:30Z")
     #expect(second["Day"] == "2027-01-15" && second["User"] == "" && second["Done"] == false)
@@ -50,7 +50,7 @@ struct ComputedTests {
   @Test("A property that only the client sets is still required")
   func required() async throws {
     let service = try makeService()
-    let rejected = try await service.ask(.post, "Notes", #"{"Text":"milk"}"#)
+    let rejected = try await service.send(.post, "Notes", #"{"Text":"milk"}"#)
     #expect(rejected.status == 400 && rejected.message.contains("'Size'"))
   }
 
@@ -70,7 +70,7 @@ struct ComputedTests {
   @Test("A computed key is a new text, also for an entity that an offline store created")
   func textKey() async throws {
     let service = try ODataTestService(metadata: Self.texts, rows: ["Events": [["ID": "2"]]])
-    #expect(try await service.ask(.post, "Events", "{}").status == 201)
+    #expect(try await service.send(.post, "Events", "{}").status == 201)
     let store = try await service.offlineStore()
     _ = try await store.create(ODataEntity(), in: "Events")
     let report = try await store.upload()
@@ -98,7 +98,7 @@ struct ComputedTests {
     let service = try makeService()
     let old = try #require(service["Notes(1)"])
     service.clock.advance(by: .seconds(90))
-    #expect(try await service.ask(.put, "Notes(1)", #"{"Text":"milk","Size":2}"#).status < 300)
+    #expect(try await service.send(.put, "Notes(1)", #"{"Text":"milk","Size":2}"#).status < 300)
     let new = try #require(service["Notes(1)"])
     #expect(new["Text"] == "milk" && new["Changed"] == old["Changed"] && new["Tag"] == old["Tag"])
   }

@@ -65,11 +65,11 @@ struct ForeignKeyTests {
     for request in requests {
       let service = try Teams.service(set)
       let before = service[path]
-      let answer = try await service.ask(request.method, request.path, request.body)
-      #expect(answer.status == (isAllowed ? 204 : 400), "\(request): \(answer.text)")
+      let response = try await service.send(request.method, request.path, request.body)
+      #expect(response.status == (isAllowed ? 204 : 400), "\(request): \(response.text)")
       #expect(service[path] == (isAllowed ? ["No": 1, "Team_ID": nil] : before), "\(request)")
       #expect((service["Teams(1)"] == nil) == (isAllowed && request.path == "Teams(1)" && request.method == .delete))
-      if !isAllowed { #expect(answer.message.contains("'Team_ID' of '\(path)'"), "\(answer.message)") }
+      if !isAllowed { #expect(response.message.contains("'Team_ID' of '\(path)'"), "\(response.message)") }
     }
   }
 
@@ -77,10 +77,10 @@ struct ForeignKeyTests {
   func itself() async throws {
     let service = try ODataTestService(
       metadata: Teams.metadata, rows: ["Nodes": [["ID": 1, "Up_ID": 1], ["ID": 2, "Up_ID": 1]]])
-    #expect(try await service.ask(.delete, "Nodes(1)").status == 400)
+    #expect(try await service.send(.delete, "Nodes(1)").status == 400)
     #expect(service.rows("Nodes").count == 2)
-    #expect(try await service.ask(.delete, "Nodes(2)").status == 204)
-    #expect(try await service.ask(.delete, "Nodes(1)").status == 204)
+    #expect(try await service.send(.delete, "Nodes(2)").status == 204)
+    #expect(try await service.send(.delete, "Nodes(1)").status == 204)
     #expect(service.rows("Nodes").isEmpty)
   }
 
@@ -95,12 +95,13 @@ struct ForeignKeyTests {
       (.post, "Teams", #"{"ID":3,"Lines@odata.bind":["\#(path)"]}"#),
     ]
     for request in requests {
-      let answer = try await service.ask(request.method, request.path, request.body)
-      #expect(answer.status == 400 && answer.message.contains("'Team_ID' of '\(path)'"), "\(request): \(answer.text)")
+      let response = try await service.send(request.method, request.path, request.body)
+      #expect(
+        response.status == 400 && response.message.contains("'Team_ID' of '\(path)'"), "\(request): \(response.text)")
       #expect(service[path] == ["No": 1, "Team_ID": 1] && service.rows("Teams").count == 2, "\(request)")
     }
-    #expect(try await service.ask(.patch, path, #"{"Team@odata.bind":"Teams(1)"}"#).status == 204)
-    #expect(try await service.ask(.post, "Lines", #"{"No":2,"Team@odata.bind":"Teams(2)"}"#).status == 201)
+    #expect(try await service.send(.patch, path, #"{"Team@odata.bind":"Teams(1)"}"#).status == 204)
+    #expect(try await service.send(.post, "Lines", #"{"No":2,"Team@odata.bind":"Teams(2)"}"#).status == 201)
     #expect(service["Lines(Team_ID=2,No=2)"]?["Team_ID"] == 2)
   }
 }

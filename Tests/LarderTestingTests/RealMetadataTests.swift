@@ -19,8 +19,8 @@ struct RealMetadataTests {
     do { service = try ODataTestService(metadata: bytes) } catch { return }
     for set in service.model.defaultContainer?.entitySets ?? [] {
       guard service.model.entityType(of: set.name) != nil else { continue }
-      let answer = try await service.get(set.name)
-      #expect(answer.status == 200 && answer.node["value"]?.items?.isEmpty == true, "\(set.name): \(answer.text)")
+      let response = try await service.get(set.name)
+      #expect(response.status == 200 && response.node["value"]?.items?.isEmpty == true, "\(set.name): \(response.text)")
     }
   }
 }

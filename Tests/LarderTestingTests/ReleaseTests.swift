@@ -52,7 +52,7 @@ struct ReleaseTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A service that answered queries is released with its test")
+  @Test("A service that responded to queries is released with its test")
   func service() async throws {
     weak var released: ODataTestService?
     do {

@@ -8,7 +8,7 @@ struct ServiceChangeTests {
   @Test("POST creates an entity with those inside it, gives it a key, and returns it")
   func create() async throws {
     let service = try Shop.service()
-    let created = try await service.ask(
+    let created = try await service.send(
       .post, "Orders", #"{"Note":"bread","Items":[{"ID":20,"Text":"c"}],"Parts":[{"Pos":7}],"Main":{"Name":"top"}}"#)
     #expect(created.status == 201, "\(created.text)")
     #expect(created.fields[.location] == "https://service.test/Orders(3)")
@@ -18,28 +18,28 @@ struct ServiceChangeTests {
     #expect(service["Orders(3)/Parts(7)"] == ["Pos": 7, "Text": nil])
     #expect(try await service.get("Orders(3)/Items").texts("ID") == ["20"])
     #expect(try await service.get("Orders(3)/Main").node["Name"]?.string == "top")
-    let quiet = try await service.ask(.post, "Orders(3)/Items", #"{"Text":"d"}"#, ["Prefer": "return=minimal"])
+    let quiet = try await service.send(.post, "Orders(3)/Items", #"{"Text":"d"}"#, ["Prefer": "return=minimal"])
     #expect(quiet.status == 204 && quiet.fields["OData-EntityId"] == "https://service.test/Items(21)")
     #expect(service["Items(21)"]?["Order_ID"] == 3)
-    #expect(try await service.ask(.post, "Orders", #"{"ID":1}"#).status == 409)
-    let bound = try await service.ask(.post, "Items", #"{"ID":30,"Order@odata.bind":"Orders(1)"}"#)
+    #expect(try await service.send(.post, "Orders", #"{"ID":1}"#).status == 409)
+    let bound = try await service.send(.post, "Items", #"{"ID":30,"Order@odata.bind":"Orders(1)"}"#)
     #expect(bound.status == 201 && service["Items(30)"]?["Order_ID"] == 1)
   }
 
   @Test("PATCH merges, PUT replaces, DELETE deletes with what the model deletes along")
   func change() async throws {
     let service = try Shop.service()
-    let patched = try await service.ask(.patch, "Orders(1)", #"{"Note":"new","Address":{"Zip":"1"}}"#)
+    let patched = try await service.send(.patch, "Orders(1)", #"{"Note":"new","Address":{"Zip":"1"}}"#)
     #expect(patched.status == 204 && patched.fields[.etag] != nil)
     let order = try #require(service["Orders(1)"])
     #expect(
       order["Note"] == "new" && order["Price"] == 2.5 && order["Address"]?.object == ["City": "Rome", "Zip": "1"])
-    let put = try await service.ask(.put, "Orders(1)", #"{"Note":"all"}"#, ["Prefer": "return=representation"])
+    let put = try await service.send(.put, "Orders(1)", #"{"Note":"all"}"#, ["Prefer": "return=representation"])
     #expect(put.status == 200 && put.node["Note"]?.string == "all" && put.node["Price"] == .null)
-    #expect(try await service.ask(.delete, "Orders(2)").status == 204)
+    #expect(try await service.send(.delete, "Orders(2)").status == 204)
     #expect(service["Orders(2)"] == nil && service.rows("Items").isEmpty)
     #expect(try await service.get("Orders").texts("ID") == ["1"])
-    #expect(try await service.ask(.patch, "Setting", #"{"Theme":"light"}"#).status == 204)
+    #expect(try await service.send(.patch, "Setting", #"{"Theme":"light"}"#).status == 204)
     #expect(try await service.get("Setting").node["Theme"]?.string == "light")
   }
 
@@ -48,33 +48,33 @@ struct ServiceChangeTests {
     let service = try Shop.service()
     let etag = try #require(try await service.get("Orders(1)").fields[.etag])
     try service.change("Orders(1)", ["Note": "theirs"])
-    let old = try await service.ask(.patch, "Orders(1)", #"{"Note":"mine"}"#, ["If-Match": etag])
+    let old = try await service.send(.patch, "Orders(1)", #"{"Note":"mine"}"#, ["If-Match": etag])
     #expect(old.status == 412 && old.message.contains("Orders(1)"))
-    #expect(try await service.ask(.delete, "Orders(1)", "", ["If-Match": etag]).status == 412)
+    #expect(try await service.send(.delete, "Orders(1)", "", ["If-Match": etag]).status == 412)
     let current = try #require(try await service.get("Orders(1)").fields[.etag])
-    #expect(try await service.ask(.patch, "Orders(1)", "{}", ["If-Match": "\"x\", \(current)"]).status == 204)
+    #expect(try await service.send(.patch, "Orders(1)", "{}", ["If-Match": "\"x\", \(current)"]).status == 204)
     service.requiresETags = true
-    #expect(try await service.ask(.delete, "Orders(1)").status == 428)
+    #expect(try await service.send(.delete, "Orders(1)").status == 428)
     #expect(service["Orders(1)"]?["Note"] == "theirs")
-    #expect(try await service.ask(.delete, "Orders(1)", "", ["If-Match": "*"]).status == 204)
+    #expect(try await service.send(.delete, "Orders(1)", "", ["If-Match": "*"]).status == 204)
   }
 
   @Test("Links are added, replaced and removed, from both sides")
   func links() async throws {
     let service = try Shop.service()
     let tag = #"{"@odata.id":"https://service.test/Tags('it''s%2Fold')"}"#
-    let added = try await service.ask(.post, "Orders(1)/Tags/$ref", tag)
+    let added = try await service.send(.post, "Orders(1)/Tags/$ref", tag)
     #expect(added.status == 204, "\(added.text)")
     #expect(try await service.get("Orders(1)/Tags?$orderby=Name").texts("Name") == ["it's/old", "new"])
     #expect(try await service.get("Tags('it''s%2Fold')/Orders").texts("ID") == ["1"])
-    #expect(try await service.ask(.delete, "Orders(1)/Tags('new')/$ref").status == 204)
-    #expect(try await service.ask(.delete, "Tags('it''s%2Fold')/Orders/$ref?$id=Orders(1)").status == 204)
+    #expect(try await service.send(.delete, "Orders(1)/Tags('new')/$ref").status == 204)
+    #expect(try await service.send(.delete, "Tags('it''s%2Fold')/Orders/$ref?$id=Orders(1)").status == 204)
     #expect(try await service.get("Orders(1)/Tags").texts("Name").isEmpty)
-    #expect(try await service.ask(.put, "Orders(1)/Main/$ref", tag).status == 204)
+    #expect(try await service.send(.put, "Orders(1)/Main/$ref", tag).status == 204)
     #expect(try await service.get("Orders(1)/Main").node["Name"]?.string == "it's/old")
-    #expect(try await service.ask(.put, "Items(10)/Order/$ref", #"{"@odata.id":"Orders(1)"}"#).status == 204)
+    #expect(try await service.send(.put, "Items(10)/Order/$ref", #"{"@odata.id":"Orders(1)"}"#).status == 204)
     #expect(service["Items(10)"]?["Order_ID"] == 1)
-    #expect(try await service.ask(.delete, "Items(10)/Order/$ref").status == 204)
+    #expect(try await service.send(.delete, "Items(10)/Order/$ref").status == 204)
     #expect(service["Items(10)"]?["Order_ID"] == nil as ODataTestValue)
     try service.delete("Tags('it''s/old')")
     #expect(try await service.get("Orders(1)/Main").status == 204)
@@ -83,7 +83,7 @@ struct ServiceChangeTests {
   @Test("PATCH with null removes a link, and with references replaces those of a collection")
   func linksInContent() async throws {
     let service = try Shop.service()
-    func patch(_ path: String, _ body: String) async throws -> Int { try await service.ask(.patch, path, body).status }
+    func patch(_ path: String, _ body: String) async throws -> Int { try await service.send(.patch, path, body).status }
     #expect(try await patch("Orders(1)", #"{"Main@odata.bind":"Tags('new')"}"#) == 204)
     #expect(try await patch("Orders(1)", #"{"Note":"x"}"#) == 204)
     #expect(try await service.get("Orders(1)/Main").node["Name"]?.string == "new")
@@ -111,10 +111,10 @@ struct ServiceChangeTests {
       ]
       let shortNames = version == "4.01" ? ["expand=Items", "Index=0"] : []
       for option in options + shortNames + ["$format=xml", "$schemaversion=2", "$nothing=1"] {
-        let answer = try await service.ask(method, "\(path)?\(option)", "{}")
-        #expect(answer.status == 501 && answer.message.contains("query option"), "\(answer.text)")
+        let response = try await service.send(method, "\(path)?\(option)", "{}")
+        #expect(response.status == 501 && response.message.contains("query option"), "\(response.text)")
       }
-      #expect(try await service.ask(method, "\(path)?sap-client=1&$format=json", "{}").status < 300)
+      #expect(try await service.send(method, "\(path)?sap-client=1&$format=json", "{}").status < 300)
     }
     #expect(service.rows("Orders").count == 3)
   }
@@ -123,10 +123,10 @@ struct ServiceChangeTests {
   func upserts() async throws {
     let service = try Shop.service()
     for method in [HTTPMethod.patch, .put] {
-      #expect(try await service.ask(method, "Orders(1)", "{}", ["If-None-Match": "*"]).status == 412)
-      let new = try await service.ask(method, "Orders(7)", "{}", ["If-None-Match": "*"])
+      #expect(try await service.send(method, "Orders(1)", "{}", ["If-None-Match": "*"]).status == 412)
+      let new = try await service.send(method, "Orders(7)", "{}", ["If-None-Match": "*"])
       #expect(new.status == 501 && new.message.contains("upsert"))
-      let missing = try await service.ask(method, "Orders(7)", "{}")
+      let missing = try await service.send(method, "Orders(7)", "{}")
       #expect(missing.status == 404 && missing.message.contains("does not create entities"))
     }
     #expect(service["Orders(1)"]?["Note"] == "tea" && service.rows("Orders").count == 2)
@@ -137,8 +137,8 @@ struct ServiceChangeTests {
     let metadata = Shop.metadata.replacing(
       "<Singleton Name=\"Setting\"", with: "<Singleton Name=\"Setting\" Nullable=\"\(isNullable)\"")
     let service = try ODataTestService(metadata: metadata, rows: Shop.rows)
-    let answer = try await service.ask(.delete, "Setting")
-    #expect(answer.status == (isNullable ? 204 : 405), "\(answer.text)")
+    let response = try await service.send(.delete, "Setting")
+    #expect(response.status == (isNullable ? 204 : 405), "\(response.text)")
     #expect(try await service.get("Setting").status == (isNullable ? 204 : 200))
     #expect(try await service.get("Orders").status == 200)
     let later = try ODataTestService(metadata: metadata)
@@ -150,7 +150,7 @@ struct ServiceChangeTests {
   @Test("Derived types have their own properties and links")
   func derivedTypes() async throws {
     let service = try Shop.service()
-    let created = try await service.ask(
+    let created = try await service.send(
       .post, "Orders", ##"{"@odata.type":"#Shop.Rush","ID":8,"Hours":2,"Helper@odata.bind":"Tags('new')"}"##)
     #expect(created.status == 201 && created.node["@odata.type"]?.string == "#Shop.Rush", "\(created.text)")
     let rushes = try await service.get("Orders/Shop.Rush?$expand=Helper")
@@ -158,47 +158,47 @@ struct ServiceChangeTests {
     #expect(rushes.node["value"]?.items?.first?["Helper"]?["Name"]?.string == "new")
     let all = try await service.get("Orders?$filter=Shop.Rush/Hours eq 2 and Shop.Rush/Helper/Name eq 'new'")
     #expect(all.texts("ID") == ["8"] && all.node["value"]?.items?.first?["@odata.type"] != nil, "\(all.text)")
-    #expect(try await service.ask(.post, "Orders/Shop.Rush", #"{"ID":9,"Hours":4}"#).status == 201)
+    #expect(try await service.send(.post, "Orders/Shop.Rush", #"{"ID":9,"Hours":4}"#).status == 201)
     #expect(try await service.get("Orders(9)").node["@odata.type"]?.string == "#Shop.Rush")
     #expect(try await service.get("Orders/Shop.Rush").texts("Hours") == ["2", "4"])
-    #expect(try await service.ask(.post, "Tags('new')/Orders/Shop.Rush", #"{"ID":10,"Hours":5}"#).status == 201)
+    #expect(try await service.send(.post, "Tags('new')/Orders/Shop.Rush", #"{"ID":10,"Hours":5}"#).status == 201)
     #expect(try await service.get("Tags('new')/Orders/Shop.Rush").texts("Hours") == ["5"])
-    #expect(try await service.ask(.patch, "Orders/Shop.Rush(9)", #"{"Hours":6}"#).status == 204)
-    #expect(try await service.ask(.patch, "Orders/Shop.Rush(1)", "{}").status == 404)
+    #expect(try await service.send(.patch, "Orders/Shop.Rush(9)", #"{"Hours":6}"#).status == 204)
+    #expect(try await service.send(.patch, "Orders/Shop.Rush(1)", "{}").status == 404)
     for id in [9, 10] { try service.delete("Orders(\(id))") }
-    #expect(try await service.ask(.patch, "Orders(8)/Shop.Rush", #"{"Hours":3}"#).status == 204)
+    #expect(try await service.send(.patch, "Orders(8)/Shop.Rush", #"{"Hours":3}"#).status == 204)
     #expect(service["Orders(8)"]?["Hours"] == 3)
-    #expect(try await service.ask(.patch, "Orders(1)/Shop.Rush", #"{"Hours":3}"#).status == 404)
-    #expect(try await service.ask(.patch, "Orders(1)", #"{"Hours":3}"#).status == 400)
+    #expect(try await service.send(.patch, "Orders(1)/Shop.Rush", #"{"Hours":3}"#).status == 404)
+    #expect(try await service.send(.patch, "Orders(1)", #"{"Hours":3}"#).status == 400)
   }
 
   @Test("Contained entities can contain others")
   func containment() async throws {
     let service = try Shop.service()
-    #expect(try await service.ask(.post, "Orders(2)/Parts(1)/Screws", #"{"No":5}"#).status == 201)
+    #expect(try await service.send(.post, "Orders(2)/Parts(1)/Screws", #"{"No":5}"#).status == 201)
     let parts = try await service.get("Orders(2)?$expand=Parts($expand=Screws)")
     #expect(parts.node["Parts"]?.items?.first?["Screws"]?.items?.first?["No"] == .number("5"), "\(parts.text)")
     #expect(try await service.get("Orders(2)/Parts(1)/Screws(5)").fields[.etag] != nil)
-    #expect(try await service.ask(.delete, "Orders(2)/Parts(1)/Screws(5)").status == 204)
+    #expect(try await service.send(.delete, "Orders(2)/Parts(1)/Screws(5)").status == 204)
     #expect(try await service.get("Orders(2)/Parts(1)/Screws").texts("No").isEmpty)
-    #expect(try await service.ask(.delete, "Orders(2)/Parts(1)").status == 204)
+    #expect(try await service.send(.delete, "Orders(2)/Parts(1)").status == 204)
     #expect(try await service.get("Orders(2)/Parts").texts("Pos").isEmpty)
   }
 
   @Test("A type cast on a containment property says which type a new entity has")
   func containedDerivedTypes() async throws {
     let service = try Shop.service()
-    let gear = try await service.ask(.post, "Orders(2)/Parts/Shop.Gear", #"{"Pos":3,"Teeth":8}"#)
+    let gear = try await service.send(.post, "Orders(2)/Parts/Shop.Gear", #"{"Pos":3,"Teeth":8}"#)
     #expect(gear.status == 201 && gear.node["@odata.type"]?.string == "#Shop.Gear", "\(gear.text)")
     #expect(try await service.get("Orders(2)/Parts/Shop.Gear").texts("Teeth") == ["8"])
-    #expect(try await service.ask(.patch, "Orders(2)/Parts(3)/Shop.Gear", #"{"Teeth":9}"#).status == 204)
-    #expect(try await service.ask(.patch, "Orders(2)/Parts/Shop.Gear(1)", "{}").status == 404)
+    #expect(try await service.send(.patch, "Orders(2)/Parts(3)/Shop.Gear", #"{"Teeth":9}"#).status == 204)
+    #expect(try await service.send(.patch, "Orders(2)/Parts/Shop.Gear(1)", "{}").status == 404)
     for method in [HTTPMethod.put, .patch] {
       let path = "Orders(\(method == .put ? 1 : 2))/Case"
-      let other = try await service.ask(method, "\(path)/Shop.Gear", ##"{"@odata.type":"#Shop.Part","Pos":1}"##)
+      let other = try await service.send(method, "\(path)/Shop.Gear", ##"{"@odata.type":"#Shop.Part","Pos":1}"##)
       #expect(other.status == 400, "\(other.text)")
       #expect(try await service.get("\(path)").status == 204)
-      let created = try await service.ask(method, "\(path)/Shop.Gear", #"{"Pos":1,"Teeth":5}"#)
+      let created = try await service.send(method, "\(path)/Shop.Gear", #"{"Pos":1,"Teeth":5}"#)
       #expect(created.status == 201 && created.node["@odata.type"]?.string == "#Shop.Gear", "\(created.text)")
       #expect(try await service.get("\(path)/Shop.Gear").node["Teeth"] == .number("5"))
     }
@@ -208,16 +208,16 @@ struct ServiceChangeTests {
   func containedInDerivedType() async throws {
     let service = try Shop.service()
     try service.insert("Orders", ["@odata.type": "#Shop.Rush", "ID": 8])
-    let stop = try await service.ask(.post, "Orders(8)/Shop.Rush/Stops", #"{"Pos":1}"#)
+    let stop = try await service.send(.post, "Orders(8)/Shop.Rush/Stops", #"{"Pos":1}"#)
     #expect(stop.status == 201, "\(stop.text)")
     let location = try #require(stop.fields[.location])
     #expect(location == "https://service.test/Orders(8)/Shop.Rush/Stops(1)")
     #expect(stop.node["@odata.context"]?.string == "https://service.test/$metadata#Orders(8)/Shop.Rush/Stops/$entity")
-    let screw = try await service.ask(.post, "Orders(8)/Shop.Rush/Stops(1)/Screws", #"{"No":4}"#)
+    let screw = try await service.send(.post, "Orders(8)/Shop.Rush/Stops(1)/Screws", #"{"No":4}"#)
     #expect(screw.fields[.location] == location + "/Screws(4)", "\(screw.text)")
     #expect(try await service.get("Orders(8)/Shop.Rush/Stops(1)").node["Pos"] == .number("1"))
     #expect(service["Orders(8)/Shop.Rush/Stops(1)"]?["Pos"] == 1)
-    #expect(try await service.ask(.delete, "Orders(8)/Shop.Rush/Stops(1)").status == 204)
+    #expect(try await service.send(.delete, "Orders(8)/Shop.Rush/Stops(1)").status == 204)
     #expect(try await service.get("Orders(8)/Shop.Rush/Stops").texts("Pos").isEmpty)
   }
 
@@ -228,24 +228,24 @@ struct ServiceChangeTests {
     ])
   func unsupported(_ method: String, _ path: String, _ name: String) async throws {
     let service = try Shop.service()
-    let answer = try await service.ask(HTTPMethod(rawValue: method), path, #"{"value":1}"#)
-    #expect(answer.status == 501 && answer.message.contains(name), "\(answer.text)")
+    let response = try await service.send(HTTPMethod(rawValue: method), path, #"{"value":1}"#)
+    #expect(response.status == 501 && response.message.contains(name), "\(response.text)")
     service.transport.route("\(method) \(path)", "done")
-    #expect(try await service.ask(HTTPMethod(rawValue: method), path, "{}").text == "done")
+    #expect(try await service.send(HTTPMethod(rawValue: method), path, "{}").text == "done")
   }
 
   @Test(
-    "Content that does not fit is refused, and changes nothing",
+    "Content that does not fit is rejected, and changes nothing",
     arguments: [
       #"{"Nothing":1}"#, #"{"Note":7}"#, #"{"Count":null}"#, "[", #"{"Color":"Green"}"#, #"{"Words":"a"}"#,
     ])
   func invalid(_ body: String) async throws {
     let service = try Shop.service()
     let before = service["Orders(1)"]
-    #expect(try await service.ask(.patch, "Orders(1)", body).status == 400)
+    #expect(try await service.send(.patch, "Orders(1)", body).status == 400)
     #expect(service["Orders(1)"] == before)
-    #expect(try await service.ask(.patch, "Orders(1)", #"{"Items":[{"ID":1}]}"#).status == 501)
-    #expect(try await service.ask(.patch, "Orders", "{}").status == 405)
+    #expect(try await service.send(.patch, "Orders(1)", #"{"Items":[{"ID":1}]}"#).status == 501)
+    #expect(try await service.send(.patch, "Orders", "{}").status == 405)
   }
 
   @Test("A change set of a batch is carried out as a whole or not at all, and refers to what it created")
@@ -287,12 +287,12 @@ struct ServiceChangeTests {
       """
     }
     let type: HTTPFields = [.contentType: "multipart/mixed; boundary=b"]
-    let failed = try await service.ask(.post, "$batch", changeSet("Nothing"), type)
+    let failed = try await service.send(.post, "$batch", changeSet("Nothing"), type)
     #expect(
       failed.status == 200 && failed.text.contains("HTTP/1.1 404") && !failed.text.contains("HTTP/1.1 200"),
       "\(failed.text)")
     #expect(service["Orders(5)"] == nil)
-    let done = try await service.ask(.post, "$batch", changeSet("$1/Items"), type)
+    let done = try await service.send(.post, "$batch", changeSet("$1/Items"), type)
     #expect(done.text.contains("HTTP/1.1 201") && done.text.hasSuffix("\r\n3\r\n--larder-batch--\r\n"), "\(done.text)")
     #expect(service["Items(50)"]?["Order_ID"] == 5)
     #expect(service.requests.suffix(4) == ["POST $batch", "POST Orders", "POST $1/Items", "GET Orders/$count"])
@@ -301,7 +301,7 @@ struct ServiceChangeTests {
   @Test("A batch in JSON")
   func jsonBatch() async throws {
     let service = try Shop.service()
-    let answer = try await service.ask(
+    let response = try await service.send(
       .post, "$batch",
       #"""
       {"requests":[{"id":"a","method":"patch","url":"Orders(1)","headers":{"content-type":"application/json"},"body":{"Note":"j"}},
@@ -310,9 +310,9 @@ struct ServiceChangeTests {
       {"id":"e","method":"patch","url":"$d","dependsOn":["d"],"headers":{"content-type":"application/json"},"body":{"Note":"r"}},
       {"id":"f","method":"get","url":"$d","dependsOn":["d"]},{"id":"g","method":"get","url":"Orders(1)","dependsOn":["b"]}]}
       """#, ["Prefer": "continue-on-error"])
-    let statuses = answer.node["responses"]?.items?.map { $0["status"]?.text ?? "" }
-    #expect(statuses == ["204", "404", "200", "201", "204", "200", "424"], "\(answer.text)")
-    let notes = answer.node["responses"]?.items?.compactMap { $0["body"]?["Note"]?.string }
+    let statuses = response.node["responses"]?.items?.map { $0["status"]?.text ?? "" }
+    #expect(statuses == ["204", "404", "200", "201", "204", "200", "424"], "\(response.text)")
+    let notes = response.node["responses"]?.items?.compactMap { $0["body"]?["Note"]?.string }
     #expect(notes == ["j", "r"])
     #expect(service["Orders(6)"]?["Note"] == "r")
   }
@@ -328,10 +328,10 @@ struct ServiceChangeTests {
       patch("a", "Orders(1)"), patch("b", "Orders(2)", group), patch("c", "http://[/Orders(2)", group),
       patch("d", "Orders(1)"),
     ]
-    let answer = try await service.ask(
+    let response = try await service.send(
       .post, "$batch", #"{"requests":[\#(requests.joined(separator: ","))]}"#, ["Prefer": "continue-on-error"])
-    #expect(answer.status == 200, "\(answer.text)")
-    let responses = answer.node["responses"]?.items ?? []
+    #expect(response.status == 200, "\(response.text)")
+    let responses = response.node["responses"]?.items ?? []
     #expect(responses.map { $0["status"]?.text ?? "" } == ["204", isGroup ? "424" : "204", "400", "204"])
     #expect(responses.dropFirst(2).first?["body"]?["error"]?["message"]?.string?.contains("is not a URL") == true)
     #expect(service["Orders(1)"]?["Note"] == "d" && service["Orders(2)"]?["Note"] == (isGroup ? "milk" : "b"))
@@ -348,11 +348,11 @@ struct ServiceChangeTests {
       request("a", "Orders(1)", group), request("b", "Orders(9)", group), request("c", "Orders(2)", group),
       request("d", "Orders(2)", #","dependsOn":["g"]"#), request("e", "Orders(2)", #","atomicityGroup":"h""#),
     ]
-    let answer = try await service.ask(
+    let response = try await service.send(
       .post, "$batch", #"{"requests":[\#(requests.joined(separator: ","))]}"#, ["Prefer": "continue-on-error"])
-    let responses = answer.node["responses"]?.items ?? []
+    let responses = response.node["responses"]?.items ?? []
     let ids = responses.map { $0["id"]?.string ?? "" }
-    #expect(ids == ["a", "b", "c", "d", "e"], "\(answer.text)")
+    #expect(ids == ["a", "b", "c", "d", "e"], "\(response.text)")
     #expect(responses.map { $0["status"]?.text ?? "" } == ["424", "404", "424", "424", "204"])
     #expect(responses.map { $0["atomicityGroup"]?.string ?? "" } == ["g", "g", "g", "", "h"])
     #expect(service.rows("Orders").map { $0["Note"] } == ["tea", "j"])

@@ -18,10 +18,10 @@ struct ServiceReadTests {
       ("Tags?$filter=Name eq 'it''s/old'", "Name", ["it's/old"]),
     ] as [(String, String, [String])])
   func queries(_ path: String, _ property: String, _ texts: [String]) async throws {
-    let answer = try await Shop.service().get(path)
-    #expect(answer.status == 200, "\(answer.text)")
-    #expect(answer.texts(property) == texts)
-    #expect(answer.fields["OData-Version"] == "4.0")
+    let response = try await Shop.service().get(path)
+    #expect(response.status == 200, "\(response.text)")
+    #expect(response.texts(property) == texts)
+    #expect(response.fields["OData-Version"] == "4.0")
   }
 
   @Test("An entity has its ETag in its content, also when it is expanded, and alone in its field")
@@ -51,15 +51,15 @@ struct ServiceReadTests {
   }
 
   @Test(
-    "What does not exist or fit the model is refused, with a message",
+    "What does not exist or fit the model is rejected, with a message",
     arguments: [
       ("Orders(9)", 404), ("Nothing", 404), ("Orders?$filter=Nothing eq 1", 400), ("Orders?$filter=", 400),
       ("Orders('a')", 400), ("Orders?$levels=2", 400), ("Orders?$skiptoken=99", 410), ("Orders?$deltatoken=99", 410),
     ])
-  func refusals(_ path: String, _ status: Int) async throws {
-    let answer = try await Shop.service().get(path)
-    #expect(answer.status == status, "\(answer.text)")
-    #expect(!answer.message.isEmpty)
+  func rejections(_ path: String, _ status: Int) async throws {
+    let response = try await Shop.service().get(path)
+    #expect(response.status == status, "\(response.text)")
+    #expect(!response.message.isEmpty)
   }
 
   @Test("A response with expanded entities has no ETag, because that of the entity does not change with them")
@@ -106,7 +106,7 @@ struct ServiceReadTests {
     #expect(
       removed.texts("id") == [1, 3].map { "https://service.test/Orders(\($0))" }
         && removed.texts("reason") == ["deleted", "changed"])
-    // The first link still works: it tells all that has happened since.
+    // The first link still works: it returns all that has happened since.
     #expect(try await service.get(first.link("deltaLink")).texts("ID") == ["2", "null"])
     service.expireDeltaLinks()
     #expect(try await service.get(removed.link("deltaLink")).status == 410)
@@ -150,7 +150,7 @@ struct ServiceReadTests {
     #expect(!full.text.contains("@sap."), "\(full.text)")
   }
 
-  @Test("Rows that do not fit the model are refused when the service is made")
+  @Test("Rows that do not fit the model are rejected when the service is created")
   func seeds() {
     func message(_ rows: [String: [ODataTestRow]]) -> String {
       do { _ = try ODataTestService(metadata: Shop.metadata, rows: rows) } catch { return "\(error)" }

@@ -157,10 +157,11 @@ struct ServiceStoreTests {
     let service = try Shop.service()
     var recording = RecordedExchanges()
     for path in ["$metadata", "Orders?$orderby=ID"] {
-      let answer = try await service.get(path)
+      let response = try await service.get(path)
       recording.exchanges.append(
         RecordedExchange(
-          url: service.root.absoluteString + path, status: answer.status, fields: answer.fields, body: answer.bytes))
+          url: service.root.absoluteString + path, status: response.status, fields: response.fields,
+          body: response.bytes))
     }
     let transport = ScriptedTransport(replaying: try RecordedExchanges(encoded: recording.encoded))
     let store = try await OnlineODataStore.forTests(serviceRoot: transport.root, transport: transport)

@@ -70,7 +70,7 @@ enum Shop {
 }
 
 /// A response that a test looks into.
-struct Answer {
+struct Response {
   let status: Int
   let fields: HTTPFields
   let bytes: [UInt8]
@@ -90,7 +90,8 @@ struct Answer {
 
 extension HTTPTransport {
   /// Sends a request with a path relative to the root.
-  func ask(_ method: HTTPMethod, _ path: String, _ body: String = "", _ fields: HTTPFields = [:]) async throws -> Answer
+  func send(_ method: HTTPMethod, _ path: String, _ body: String = "", _ fields: HTTPFields = [:]) async throws
+    -> Response
   {
     let encoded = PercentEncoding.encode(path, in: .query)
     let url = try #require(URL(string: ScriptedTransport.defaultRoot.absoluteString + encoded))
@@ -99,9 +100,11 @@ extension HTTPTransport {
     let response = try await send(
       HTTPRequest(method: method, url: url, fields: fields, body: body.isEmpty ? .none : .text(body)))
     let bytes = try await response.body.collect()
-    return Answer(
+    return Response(
       status: response.status, fields: response.fields, bytes: bytes, node: (try? JSONNode(bytes)) ?? .null)
   }
 
-  func get(_ path: String, _ fields: HTTPFields = [:]) async throws -> Answer { try await ask(.get, path, "", fields) }
+  func get(_ path: String, _ fields: HTTPFields = [:]) async throws -> Response {
+    try await send(.get, path, "", fields)
+  }
 }

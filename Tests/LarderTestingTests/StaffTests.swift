@@ -55,7 +55,7 @@ struct StaffTests {
   @Test("POST creates the entity that a foreign key of the new entity leads to")
   func deepInsert() async throws {
     let service = try Staff.service()
-    let created = try await service.ask(.post, "People", #"{"ID":1,"Boss":{"ID":2,"Boss":{"ID":3}}}"#)
+    let created = try await service.send(.post, "People", #"{"ID":1,"Boss":{"ID":2,"Boss":{"ID":3}}}"#)
     #expect(created.status == 201, "\(created.text)")
     #expect(created.node["Boss_ID"] == .number("2") && created.node["Boss"]?["Boss"]?["ID"] == .number("3"))
     #expect(service.rows("People").count == 3 && service["People(2)"]?["Boss_ID"] == 3)
@@ -79,29 +79,29 @@ struct StaffTests {
     ])
   func keys(_ set: String, _ body: String, _ keys: [String]) async throws {
     let service = try Staff.service()
-    #expect(try await service.ask(.post, set, body).status == 201)
-    #expect(try await service.ask(.post, set, body).status == 409)
+    #expect(try await service.send(.post, set, body).status == 201)
+    #expect(try await service.send(.post, set, body).status == 409)
     for key in keys {
-      #expect(try await service.ask(.patch, "\(set)(\(key))", "{}").status == 204, "\(key)")
+      #expect(try await service.send(.patch, "\(set)(\(key))", "{}").status == 204, "\(key)")
       #expect(try await service.get("\(set)(\(key))").status == 200, "\(key)")
     }
     #expect(service["Grades(1.500)"] == service["Grades(1.5)"])
-    #expect(try await service.ask(.delete, "\(set)(\(keys[0]))").status == 204)
+    #expect(try await service.send(.delete, "\(set)(\(keys[0]))").status == 204)
     #expect(service.rows(set).isEmpty)
   }
 
   @Test("A foreign key leads to its entity however both are written, and equal keys exist once")
   func equalKeys() async throws {
     let service = try Staff.service(["Grades": [["K": "1.50"]], "People": [["ID": 1, "Grade_K": 1.5]]])
-    #expect(try await service.ask(.post, "Grades", #"{"K":1.5}"#).status == 409)
-    #expect(try await service.ask(.delete, "People(1)/Grade/$ref").status == 204)
+    #expect(try await service.send(.post, "Grades", #"{"K":1.5}"#).status == 409)
+    #expect(try await service.send(.delete, "People(1)/Grade/$ref").status == 204)
     #expect(service["People(1)"]?["Grade_K"] == nil as ODataTestValue)
   }
 
   @Test("Deletions that lead back to where they began end")
   func cycle() async throws {
     let service = try Staff.service(["People": [["ID": 1, "Boss_ID": 2], ["ID": 2, "Boss_ID": 1], ["ID": 3]]])
-    #expect(try await service.ask(.delete, "People(1)").status == 204)
+    #expect(try await service.send(.delete, "People(1)").status == 204)
     #expect(service.rows("People").map { $0["ID"] } == [3])
   }
 
@@ -122,10 +122,10 @@ struct StaffTests {
     ])
   func facets(_ body: String, _ fits: Bool) async throws {
     let service = try Staff.service(["Places": [["Name": "a"]]])
-    let answer = try await service.ask(.patch, "Places('a')", body)
-    #expect(answer.status == (fits ? 204 : 400), "\(answer.text)")
+    let response = try await service.send(.patch, "Places('a')", body)
+    #expect(response.status == (fits ? 204 : 400), "\(response.text)")
     let name = body.split(separator: "\"").dropFirst().first ?? ""
-    #expect(fits || answer.message.contains("'\(name)'"))
+    #expect(fits || response.message.contains("'\(name)'"))
   }
 
   @Test(
@@ -143,13 +143,13 @@ struct StaffTests {
   func enumerations(_ property: String, _ text: String, _ value: String?) async throws {
     let service = try Staff.service()
     let body = property == "Rights" ? #"{"Rights":"\#(text)"}"# : #"{"Rights":"Read","\#(property)":"\#(text)"}"#
-    let answer = try await service.ask(.post, "Passes", body)
-    #expect(answer.status == (value == nil ? 400 : 201), "\(answer.text)")
-    guard let value else { return #expect(answer.message.contains("'\(property)'")) }
-    #expect(answer.node[property]?.string == value)
+    let response = try await service.send(.post, "Passes", body)
+    #expect(response.status == (value == nil ? 400 : 201), "\(response.text)")
+    guard let value else { return #expect(response.message.contains("'\(property)'")) }
+    #expect(response.node[property]?.string == value)
     let rights = property == "Rights" ? text : "Read"
     #expect(try await service.get("Passes(S.Right'\(rights)')").node[property]?.string == value)
-    #expect(try await service.ask(.post, "Passes", #"{"Rights":"\#(rights)"}"#).status == 409)
+    #expect(try await service.send(.post, "Passes", #"{"Rights":"\#(rights)"}"#).status == 409)
   }
 
   @Test("Rows lead to each other in any order")
@@ -174,19 +174,20 @@ struct StaffTests {
   @Test("Undeclared properties keep the types that a client gives them, and have values of these")
   func undeclaredTypes() async throws {
     let service = try Staff.service()
-    let created = try await service.ask(
+    let created = try await service.send(
       .post, "Boxes",
       ##"{"ID":1,"Day@odata.type":"#Date","Day":"2026-05-01","Long@type":"#Edm.Int64","Long":5,"N":1.5}"##)
     #expect(created.status == 201, "\(created.text)")
-    for answer in [created, try await service.get("Boxes(1)")] {
-      #expect(answer.node["Day@odata.type"] == .string("#Date") && answer.node["Long@odata.type"] == .string("#Int64"))
-      #expect(answer.node["Day"] == .string("2026-05-01") && answer.node["N"] == .number("1.5"), "\(answer.text)")
+    for response in [created, try await service.get("Boxes(1)")] {
+      #expect(
+        response.node["Day@odata.type"] == .string("#Date") && response.node["Long@odata.type"] == .string("#Int64"))
+      #expect(response.node["Day"] == .string("2026-05-01") && response.node["N"] == .number("1.5"), "\(response.text)")
     }
     #expect(try await service.get("Boxes?$filter=Day lt 2026-06-01").texts("ID") == ["1"])
     for body in [##"{"Day@odata.type":"#Date","Day":"x"}"##, ##"{"Day@odata.type":"#Nothing","Day":"x"}"##] {
-      #expect(try await service.ask(.patch, "Boxes(1)", body).status == 400)
+      #expect(try await service.send(.patch, "Boxes(1)", body).status == 400)
     }
-    #expect(try await service.ask(.patch, "Boxes(1)", #"{"Day":"x"}"#).status == 204)
+    #expect(try await service.send(.patch, "Boxes(1)", #"{"Day":"x"}"#).status == 204)
     #expect(try await service.get("Boxes(1)").node["Day@odata.type"] == nil)
     #expect(service["Boxes(1)"] == ["ID": 1, "Day": "x", "Long": 5, "N": 1.5])
   }

@@ -17,8 +17,8 @@ struct ScriptedTransportTests {
   func patterns(_ pattern: String, _ path: String, _ fits: Bool) async throws {
     let transport = ScriptedTransport()
     transport.route(pattern, "yes")
-    let answer = try await transport.get(path)
-    #expect(answer.status == (fits ? 200 : 404))
+    let response = try await transport.get(path)
+    #expect(response.status == (fits ? 200 : 404))
     #expect(transport.requests == ["GET \(path)"])
   }
 
@@ -29,7 +29,7 @@ struct ScriptedTransportTests {
     transport.route("GET a", #"{"a":1}"#)
     transport.route("POST a") { request in HTTPTestReply(request.text, status: 201) }
     #expect(try await transport.get("a").fields[.contentType] == "application/json")
-    let posted = try await transport.ask(.post, "a", "<x/>")
+    let posted = try await transport.send(.post, "a", "<x/>")
     #expect(posted.status == 201 && posted.text == "<x/>" && posted.fields[.contentType] == "application/xml")
     #expect(try await transport.get("b").text == "There is no route for 'GET b'.")
     #expect(transport.log.map(\.text) == ["", "<x/>", ""])
@@ -55,14 +55,14 @@ struct ScriptedTransportTests {
     #expect(try await transport.get("a").status == 200)
   }
 
-  @Test("A lost response and a cut content are of requests that the service carried out")
+  @Test("A lost response and truncated content are of requests that the service carried out")
   func lostResponses() async throws {
     let transport = ScriptedTransport()
     transport.route("POST a") { _ in "0123456789" }
     transport.fail(next: .responseLost)
     transport.fail(next: .truncatedContent)
     await #expect(throws: HTTPTransportError.connectionLost(reason: "the response was lost")) {
-      try await transport.ask(.post, "a")
+      try await transport.send(.post, "a")
     }
     let response = try await transport.send(HTTPRequest(method: .post, url: transport.root.appending(path: "a")))
     var received: [UInt8] = []
@@ -111,8 +111,8 @@ struct ScriptedTransportTests {
     ])
     let transport = ScriptedTransport(replaying: try RecordedExchanges(encoded: recording.encoded))
     for (status, text) in [(200, "one"), (503, "two"), (503, "two")] {
-      let answer = try await transport.get("Orders?$filter=Note eq 'a'")
-      #expect(answer.status == status && answer.text == text)
+      let response = try await transport.get("Orders?$filter=Note eq 'a'")
+      #expect(response.status == status && response.text == text)
     }
     #expect(try await transport.get("Secret?access_token=2").text == "three")
     let missing = try await transport.get("Items")

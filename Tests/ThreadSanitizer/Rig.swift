@@ -382,10 +382,10 @@ let sound: [String: @Sendable () async -> Void] = [
       }
       let names = (0..<20).map { "a name that is long enough for the heap: \($0)" }
       await inTasks(4) { [names] index in
-        var own = names
-        own.append("\(index)")
+        var all = names
+        all.append("\(index)")
         var counts: [String: Int] = [:]
-        for name in own { counts[name, default: 0] += 1 }
+        for name in all { counts[name, default: 0] += 1 }
       }
     }
   },

@@ -26,7 +26,7 @@ struct ConnectionTests {
       (.patch, "connectionLost", 1), (.merge, "connectionLost", 1),
     ])
   func stale(method: HTTPMethod, error: String, heard: Int) async throws {
-    // The second request on the first connection is read, and the connection closed without an answer: the client
+    // The second request on the first connection is read, and the connection closed without a response: the client
     // cannot know whether it was carried out.
     let handler: ScriptedServer.Handler = { $0.connection == 1 && $0.indexOnConnection == 1 ? .close : .response(200) }
     for content in [HTTPBody.none, .text("x")] where method != .get || content.length == 0 {
@@ -137,7 +137,7 @@ struct ConnectionTests {
   @Test("No more connections to a host than allowed")
   func connectionLimit() async throws {
     let gate = ScriptedServer.Gate()
-    try await withServer({ _ in .response(200).held(by: gate) }) { server async throws in
+    try await withServer({ _ in .response(200).paused(by: gate) }) { server async throws in
       try await Rig.curl.run({ $0.connectionLimitPerHost = 2 }) { transport async throws in
         let tasks = (0..<6).map { _ in Task { await failure(of: transport, HTTPRequest(url: server.url)) } }
         try await gate.waitUntilReached(2)

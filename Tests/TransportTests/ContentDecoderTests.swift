@@ -48,7 +48,7 @@ struct ContentDecoderTests {
   }
 
   @Test("Content that is truncated after any byte but the last is an error", arguments: formats)
-  func cut(format: Format) {
+  func truncated(format: Format) {
     for count in 1..<format.coded.count {
       #expect(
         error(Array(format.coded.prefix(count)), [format.coding])

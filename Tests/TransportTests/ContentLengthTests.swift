@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The length of a response's content (RFC 9112 §6.3)", .timeLimit(.minutes(5)))
 struct ContentLengthTests {
-  private func head(_ lines: String...) -> ScriptedServer.Answer {
+  private func head(_ lines: String...) -> ScriptedServer.Response {
     .raw("HTTP/1.1 200 OK\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\nhello")
   }
 
@@ -16,8 +16,8 @@ struct ContentLengthTests {
       ["Content-Length: -5"], ["Content-Length: +5"], ["Content-Length: 5 5"], ["Content-Length: 0x5"],
     ])
   func invalid(rig: Rig, lines: [String]) async throws {
-    let answer = head(lines[0])
-    try await withServer({ _ in answer }) { server async throws in
+    let scripted = head(lines[0])
+    try await withServer({ _ in scripted }) { server async throws in
       try await rig.run { transport async throws in
         let error = await failure(of: transport, HTTPRequest(url: server.url))
         // Foundation on Linux rejects some itself, with an unspecific error.
@@ -27,11 +27,11 @@ struct ContentLengthTests {
     }
   }
 
-  // Foundation on Linux keeps one of several lines of a name, and nobody can tell that there were more.
+  // Foundation on Linux keeps one of several lines of a name, and that there were more is not known.
   @Test("two different lines are the same error")
   func twoLines() async throws {
-    let answer = head("Content-Length: 5", "Content-Length: 6")
-    try await withServer({ _ in answer }) { server async throws in
+    let scripted = head("Content-Length: 5", "Content-Length: 6")
+    try await withServer({ _ in scripted }) { server async throws in
       try await Rig.curl.run { transport async throws in
         let error = await failure(of: transport, HTTPRequest(url: server.url))
         #expect(name(error) == "protocolViolation", "\(String(describing: error))")
@@ -41,8 +41,8 @@ struct ContentLengthTests {
 
   @Test("the same length twice is accepted")
   func same() async throws {
-    for answer in [head("Content-Length: 5", "Content-Length: 5"), head("Content-Length: 5, 5")] {
-      try await withServer({ _ in answer }) { server async throws in
+    for scripted in [head("Content-Length: 5", "Content-Length: 5"), head("Content-Length: 5, 5")] {
+      try await withServer({ _ in scripted }) { server async throws in
         try await Rig.curl.run { transport async throws in
           let (response, content) = try await transport.exchange(HTTPRequest(url: server.url))
           #expect(content == "hello" && response.fields.values(of: .contentLength) == ["5"])
@@ -53,9 +53,9 @@ struct ContentLengthTests {
 
   @Test("chunks override a length, which is removed from the fields")
   func chunked() async throws {
-    let answer = ScriptedServer.Answer.raw(
+    let scripted = ScriptedServer.Response.raw(
       "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
-    try await withServer({ _ in answer }) { server async throws in
+    try await withServer({ _ in scripted }) { server async throws in
       try await Rig.curl.run { transport async throws in
         let (response, content) = try await transport.exchange(HTTPRequest(url: server.url))
         #expect(content == "hello" && !response.fields.contains(.contentLength) && response.body.length == nil)

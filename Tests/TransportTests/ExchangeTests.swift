@@ -178,7 +178,7 @@ struct ExchangeTests {
   }
 
   @Test("Requests that cannot be sent safely are rejected before a byte is sent", arguments: Rig.allCases)
-  func refused(rig: Rig) async throws {
+  func rejected(rig: Rig) async throws {
     try await withServer({ _ in .response(200) }) { server async throws in
       try await rig.run { transport async throws in
         let url = server.url
@@ -199,15 +199,15 @@ struct ExchangeTests {
 
   @Test("Interim responses except 100 are reported in order, before the response (RFC 9110 §15.2)")
   func interim() async throws {
-    let answer = ScriptedServer.Answer.response(200, body: "x").after(interim: 103, fields: ["Link": "</a>"])
+    let scripted = ScriptedServer.Response.response(200, body: "x").after(interim: 103, fields: ["Link": "</a>"])
       .after(interim: 100).after(interim: 102)
-    try await withServer({ _ in answer }) { server async throws in
+    try await withServer({ _ in scripted }) { server async throws in
       try await Rig.curl.run { transport async throws in
-        let told = Mutex<[HTTPInterimResponse]>([])
+        let reported = Mutex<[HTTPInterimResponse]>([])
         var request = HTTPRequest(url: server.url)
-        request.onInterim = { response in told.withLock { $0.append(response) } }
+        request.onInterim = { response in reported.withLock { $0.append(response) } }
         #expect(try await transport.exchange(request).content == "x")
-        #expect(told.withLock { $0 } == [.init(status: 103, fields: ["Link": "</a>"]), .init(status: 102)])
+        #expect(reported.withLock { $0 } == [.init(status: 103, fields: ["Link": "</a>"]), .init(status: 102)])
       }
     }
   }

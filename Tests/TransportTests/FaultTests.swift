@@ -8,19 +8,19 @@ import Testing
 struct FaultTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let answer: ScriptedServer.Answer
+    let response: ScriptedServer.Response
     let errors: [String]
 
-    init(_ description: String, _ answer: ScriptedServer.Answer, _ errors: String...) {
+    init(_ description: String, _ response: ScriptedServer.Response, _ errors: String...) {
       testDescription = description
-      self.answer = answer
+      self.response = response
       self.errors = errors
     }
   }
 
   static let faults = [
-    Fault("closed before an answer", .close, "connectionLost"),
-    Fault("reset before an answer", .reset, "connectionLost"),
+    Fault("closed before a response", .close, "connectionLost"),
+    Fault("reset before a response", .reset, "connectionLost"),
     Fault("closed in the head", .raw("HTTP/1.1 200 OK\r\nContent-"), "connectionLost", "protocolViolation"),
     Fault("closed in the content", .response(200, body: "abcdef").truncated(to: 3), "connectionLost"),
     Fault("closed in a chunk", .chunked(pieces: ["abcdef"]).truncated(to: 5), "connectionLost"),
@@ -31,7 +31,7 @@ struct FaultTests {
     Fault("no HTTP", .raw("220 smtp.example ESMTP\r\n"), "protocolViolation"),
     Fault("rubbish", .raw([0, 1, 2, 255, 254, 13, 10, 13, 10]), "protocolViolation"),
     Fault("a bad status", .raw("HTTP/1.1 abc OK\r\n\r\n"), "protocolViolation"),
-    Fault("only an interim answer", .raw("HTTP/1.1 100 Continue\r\n\r\n"), "connectionLost", "protocolViolation"),
+    Fault("only an interim response", .raw("HTTP/1.1 100 Continue\r\n\r\n"), "connectionLost", "protocolViolation"),
     Fault("bad chunks", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"), "protocolViolation"),
     Fault("broken gzip", .response(200, fields: ["Content-Encoding": "gzip"], body: "no gzip"), "protocolViolation"),
     Fault(
@@ -62,7 +62,7 @@ struct FaultTests {
 
   @Test("Each fault has its error", arguments: faults)
   func curl(fault: Fault) async throws {
-    try await withServer({ _ in fault.answer }) { server async throws in
+    try await withServer({ _ in fault.response }) { server async throws in
       try await Rig.curl.run { transport async throws in
         let error = await failure(of: transport, HTTPRequest(url: server.url))
         #expect(fault.errors.contains(name(error)), "\(String(describing: error))")
@@ -73,7 +73,7 @@ struct FaultTests {
   // Without those where Foundation on Linux ends the process itself: a connection closed within the head.
   @Test("Each fault is an error on URLSession too", arguments: faults.prefix(2) + faults[3..<7])
   func urlSession(fault: Fault) async throws {
-    try await withServer({ _ in fault.answer }) { server async throws in
+    try await withServer({ _ in fault.response }) { server async throws in
       try await Rig.urlSession.run { transport async throws in
         let error = await failure(of: transport, HTTPRequest(url: server.url))
         #expect(error != nil && error != .cancelled, "\(fault.testDescription)")

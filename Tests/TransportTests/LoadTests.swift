@@ -59,7 +59,7 @@ struct LoadTests {
     options.contentGate = gate
     options.keepsContent = false
     options.receiveBuffer = 1 << 16
-    let made = Atomic(0)
+    let produced = Atomic(0)
     let stalled = Tally("chunks made")
     let script: ScriptedServer.Handler = { request in
       request.target == "/other" ? .large(pattern: mebibyte, times: 128) : .response(201)
@@ -68,19 +68,19 @@ struct LoadTests {
       try await Rig.curl.run { transport async throws in
         let body = HTTPBody.stream(length: nil) {
           HTTPBodyStream(next: {
-            guard made.add(1, ordering: .relaxed).newValue <= 64 else { return nil }
+            guard produced.add(1, ordering: .relaxed).newValue <= 64 else { return nil }
             stalled.add()
             return mebibyte
           })
         }
-        async let answer = transport.exchange(HTTPRequest(method: .put, url: server.url, body: body))
+        async let response = transport.exchange(HTTPRequest(method: .put, url: server.url, body: body))
         try await gate.waitUntilReached()
         try await readOther(transport, server)
         let before = stalled.value
-        print("an unread upload: \(before) of 64 MiB were asked of the producer")
+        print("an unread upload: \(before) of 64 MiB were requested of the producer")
         #expect(before < 40)
         gate.open()
-        #expect(try await answer.response.status == 201)
+        #expect(try await response.response.status == 201)
         #expect(server.requests.first { $0.method == .put }?.contentLength == 64 << 20)
       }
     }
@@ -189,7 +189,7 @@ private func readSlowly() async throws {
 private func streamUp(length: Int?) async throws {
   var options = ScriptedServer.Options()
   options.keepsContent = false
-  let made = Atomic(0)
+  let produced = Atomic(0)
   try await withServer({ _ in .response(201) }, options: options) { server async throws in
     try await Rig.curl.run { transport async throws in
       let body = HTTPBody.stream(length: length) {
@@ -199,7 +199,7 @@ private func streamUp(length: Int?) async throws {
             left -= 1
             return left >= 0
           }
-          if isMore { made.add(1, ordering: .relaxed) }
+          if isMore { produced.add(1, ordering: .relaxed) }
           return isMore ? mebibyte : nil
         })
       }

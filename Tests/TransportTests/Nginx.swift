@@ -4,9 +4,9 @@ import LarderTestSupport
 /// A real server: Debian's nginx (package `nginx-light`, with `openssl` for its throw-away CA) on free loopback ports, with
 /// its files in a temporary folder; stopped, and the folder removed, by ``stop()``.
 ///
-/// HTTP/2 over TLS, HTTP/1.1 over TLS, TLS that asks for a client certificate, plain HTTP; each serves `/echo` (protocol,
-/// method, ALPN), `/big` (a file of 8 MiB), `/text` (4 MiB that gzip well), `/put/…` (DAV: keeps what is PUT), and
-/// `/slow` (8 MiB at 256 KiB/s).
+/// HTTP/2 over TLS, HTTP/1.1 over TLS, TLS that requires a client certificate, plain HTTP; each serves `/echo`
+/// (protocol, method, ALPN), `/big` (a file of 8 MiB), `/text` (4 MiB that gzip well), `/put/…` (DAV: keeps what is
+/// PUT), and `/slow` (8 MiB at 256 KiB/s).
 final class Nginx: Sendable {
   let folder: URL
   let http2Port: Int

@@ -48,7 +48,7 @@ struct ProxyTests {
   }
 
   @Test("A tunnel that the proxy rejects is reported", arguments: [403, 407, 502])
-  func refused(status: Int) async throws {
+  func rejected(status: Int) async throws {
     try await withServer({ _ in .response(status, body: "no").closing() }) { proxy async throws in
       try await Rig.curl.run({ $0.proxy = .url(proxy.url.absoluteString) }) { transport async throws in
         let url = try #require(URL(string: "https://server.example/secret"))

@@ -46,7 +46,7 @@ struct RawResponse: Sendable {
     let status = [200, 200, 200, 204, 299, 304, 404, 500][number(0...7)]
     add("HTTP/1.1 \(status) Some Reason")
     if chance(12) {
-      // White space before the first field: dropped or refused (RFC 9112 §2.2).
+      // White space before the first field: dropped or rejected (RFC 9112 §2.2).
       add([" X-First: 1", "\tX-First: 1", "  ", "\t"][number(0...3)])
       expected = nil
       closes = true
@@ -84,7 +84,7 @@ struct RawResponse: Sendable {
     var fields: [String] = []
     for index in 0..<count {
       if chance(8) {
-        // No field: dropped, with what continues it, or refused.
+        // No field: dropped, with what continues it, or rejected.
         isDoubtful = true
         add("no field at all")
         if chance(2) { add("  continued") }

@@ -5,7 +5,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// How long random responses are sent: `LARDER_SOAK_SECONDS` asks for more than 20.
+/// How long random responses are sent: `LARDER_SOAK_SECONDS` sets more than 20.
 private enum Length {
   static let seconds = ProcessInfo.processInfo.environment["LARDER_SOAK_SECONDS"].flatMap { Int($0) } ?? 20
   static let limit: TimeLimitTrait.Duration = .minutes(5 + seconds / 30)
@@ -61,7 +61,7 @@ struct RawResponseTests {
       "a space before the first field behind an interim response",
       "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" + ok + " X: 1\r\n" + end, "protocolViolation",
       "200 Content-Length: 2 | ok"),
-    // RFC 9110 §15.2.2: nobody asked for another protocol.
+    // RFC 9110 §15.2.2: another protocol was not requested.
     Case("101", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nbytes", "protocolViolation"),
     Case(
       "chunks with extensions, zeros and trailers",

@@ -183,12 +183,12 @@ final class RealServerTests {
     let big = try nginx.url(nginx.http2Port, "/big")
     let echo = try nginx.url(nginx.http2Port, "/echo")
     try await run { transport async throws in
-      let held = try await transport.send(HTTPRequest(url: big))
+      let unread = try await transport.send(HTTPRequest(url: big))
       for _ in 0..<5 {
         let quick = HTTPRequest(url: echo, timeouts: HTTPTimeouts(total: .seconds(5)))
         #expect(try await transport.exchange(quick).content.hasPrefix("HTTP/2.0"))
       }
-      #expect(try await held.body.collect().count == 8 << 20)
+      #expect(try await unread.body.collect().count == 8 << 20)
     }
   }
 
@@ -230,7 +230,7 @@ final class RealServerTests {
   }
 }
 
-/// Bytes that tell their place.
+/// Bytes that encode their place.
 func pattern(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 
 /// A stream of `count` such bytes.

@@ -68,7 +68,7 @@ struct RedirectTests {
   }
 
   @Test("Loops end, other schemes are rejected, and a caller can handle redirects itself", arguments: Rig.allCases)
-  func refused(rig: Rig) async throws {
+  func rejected(rig: Rig) async throws {
     try await withServer({
       switch $0.path {
       case "/circle": .response(302, fields: [.location: "/circle"])

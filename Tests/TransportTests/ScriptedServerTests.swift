@@ -37,7 +37,9 @@ struct ScriptedServerTests {
 
   @Test("Connections are persistent and counted")
   func keepAlive() async throws {
-    let server = try ScriptedServer(answers: [.response(200, body: "1"), .chunked(pieces: ["2", "3"]), .response(204)])
+    let server = try ScriptedServer(responses: [
+      .response(200, body: "1"), .chunked(pieces: ["2", "3"]), .response(204),
+    ])
     defer { server.stop() }
     let url = server.url.absoluteString
     #expect(try await curl(url, url, url).output == "123")
@@ -49,15 +51,15 @@ struct ScriptedServerTests {
   @Test(
     "Each fault has curl's error",
     arguments: [
-      (ScriptedServer.Answer.close, Int32(52)), (.reset, 56), (.raw("rubbish\r\n"), 1),
+      (ScriptedServer.Response.close, Int32(52)), (.reset, 56), (.raw("rubbish\r\n"), 1),
       (.response(200, body: "abcdef").truncated(to: 3), 18), (.chunked(pieces: ["abcdef"]).truncated(to: 5), 18),
       (.response(200, fields: ["Content-Length": "99"], body: "short").closing(silently: true), 18),
       (.response(200, body: "ok").http10(), 0), (.chunked(pieces: ["a"]).http10(), 0),
       (.response(200, body: "ok").drippingHead(every: .milliseconds(1)), 0),
       (.response(200, body: "ok").after(interim: 103, fields: ["Link": "<a>"]), 0),
-    ] as [(ScriptedServer.Answer, Int32)])
-  func faults(answer: ScriptedServer.Answer, code: Int32) async throws {
-    let server = try ScriptedServer { _ in answer }
+    ] as [(ScriptedServer.Response, Int32)])
+  func faults(response: ScriptedServer.Response, code: Int32) async throws {
+    let server = try ScriptedServer { _ in response }
     defer { server.stop() }
     let (status, _) = try await curl(server.url.absoluteString)
     #expect(status == code)
@@ -66,13 +68,13 @@ struct ScriptedServerTests {
   @Test("A gate delays a response until the test opens it, and stop ends blocked requests")
   func gate() async throws {
     let gate = ScriptedServer.Gate()
-    let server = try ScriptedServer { $0.path == "/hang" ? .hang : .response(200, body: "late").held(by: gate) }
-    async let held = curl(server.url.absoluteString)
+    let server = try ScriptedServer { $0.path == "/hang" ? .hang : .response(200, body: "late").paused(by: gate) }
+    async let paused = curl(server.url.absoluteString)
     async let hung = curl(server.url("/hang").absoluteString)
     try await gate.waitUntilReached()
     try await server.waitForRequests(2)
     gate.open()
-    #expect(try await held.output == "late")
+    #expect(try await paused.output == "late")
     server.stop()
     #expect(try await hung.status == 52)
     #expect(server.closedConnectionCount == 2)

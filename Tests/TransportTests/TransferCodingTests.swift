@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Transfer codings (RFC 9112 §7)", .timeLimit(.minutes(5)))
 struct TransferCodingTests {
-  private static func raw(_ codings: String, _ content: [UInt8], fields: String = "") -> ScriptedServer.Answer {
+  private static func raw(_ codings: String, _ content: [UInt8], fields: String = "") -> ScriptedServer.Response {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\(fields)\r\n"
     let chunk = Array("\(String(content.count, radix: 16))\r\n".utf8) + content + Array("\r\n0\r\n\r\n".utf8)
     return .raw(Array(head.utf8) + chunk)
@@ -48,7 +48,7 @@ struct TransferCodingTests {
   @Test(
     "Codings that cannot be decoded, or leave the end of the content unknown, are errors (RFC 9112 §6.3)",
     arguments: ["compress, chunked", "chunked, gzip", "gzip", "br, chunked", "chunked, chunked"])
-  func refused(codings: String) async throws {
+  func rejected(codings: String) async throws {
     try await withServer({ _ in Self.raw(codings, Compressed.gzip) }) { server async throws in
       try await Rig.curl.run { transport async throws in
         #expect(name(await failure(of: transport, HTTPRequest(url: server.url))) == "protocolViolation")
@@ -57,7 +57,7 @@ struct TransferCodingTests {
   }
 
   @Test("Content that ends before its transfer coding does is a lost connection")
-  func cut() async throws {
+  func truncated() async throws {
     try await withServer({ _ in Self.raw("gzip, chunked", Array(Compressed.gzip.dropLast(9))) }) {
       server async throws in
       try await Rig.curl.run { transport async throws in

@@ -4,7 +4,7 @@ import Testing
 /// Sends the requests of excuses and sees the faults there.
 private func prove(_ server: Excuse.Server, _ services: [ServiceTarget]) async throws {
   for excuse in Excuse.of(server) {
-    let responses = try await onOwnThread { try services.map { try $0.get(excuse.proof.path) } }
+    let responses = try await onDedicatedThread { try services.map { try $0.get(excuse.proof.path) } }
     #expect(
       responses.contains(where: excuse.proof.shows),
       "\(excuse.id) is no longer a fault: \(responses.map { String($0.text.prefix(300)) })")

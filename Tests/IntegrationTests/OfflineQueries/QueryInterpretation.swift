@@ -9,7 +9,7 @@ struct QueryInterpretation: Sendable, Hashable {
   var modOfDivisor = false
   /// Casts in paths do not exclude entities of other types.
   var castsKeepAll = false
-  /// `$search` asks for pieces of all strings.
+  /// `$search` matches pieces of all strings.
   var searchesWordParts = false
   /// Options behind `/$ref` are not heeded.
   var ignoresReferenceOptions = false
@@ -32,7 +32,7 @@ indirect enum QueryMeaning: Sendable {
   case enumeration(String, String)
   /// A remainder of the part at 1, a property, by a constant greater than 0.
   case remainder(String)
-  /// `$search`, by the pieces that a reading asks for instead.
+  /// `$search`, by the pieces that a reading searches for instead.
   case search(String)
   /// Options behind `/$ref`.
   case referenceOptions

@@ -67,15 +67,15 @@ struct QueryNode: Sendable {
   func ordered(_ path: String = "") -> Set<String> {
     var path = path
     if case .expand(let name) = role { path = path.isEmpty ? name : "\(path)/\(name)" }
-    var found: Set<String> = role == .order ? [path] : []
+    var paths: Set<String> = role == .order ? [path] : []
     for part in parts {
       switch part {
       case .text: break
-      case .node(let node): found.formUnion(node.ordered(path))
-      case .list(let list): for item in list.items { found.formUnion(item.ordered(path)) }
+      case .node(let node): paths.formUnion(node.ordered(path))
+      case .list(let list): for item in list.items { paths.formUnion(item.ordered(path)) }
       }
     }
-    return found
+    return paths
   }
 
   /// Every tree that has one piece less.

@@ -53,7 +53,7 @@ struct ServiceTarget: QueryTarget {
 
   func result(of path: String) async -> QueryResult {
     do {
-      let response = try await onOwnThread { [self] in try get(path) }
+      let response = try await onDedicatedThread { [self] in try get(path) }
       switch response.status {
       // The raw value of an empty text and of null are alike here.
       case 200: return response.body.isEmpty ? .nothing : .content(response.body)

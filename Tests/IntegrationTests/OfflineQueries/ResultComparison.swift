@@ -9,7 +9,7 @@ struct ResultDifference: Sendable, Hashable, CustomStringConvertible {
     case onlyInService, onlyInStore
     /// Only one of them has the row.
     case rowOnlyInService, rowOnlyInStore
-    /// Both have these rows, but one has them in an order that the query does not ask for.
+    /// Both have these rows, but one has them in an order that the query does not specify.
     case order
     /// One returns a result; the other returns nothing or rejects the query.
     case rejection

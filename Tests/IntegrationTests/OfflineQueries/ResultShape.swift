@@ -39,24 +39,24 @@ enum ResultShape {
   private static let envelope: Set<String> = ["results", "__count", "__next", "__metadata"]
 
   private static func object(_ members: [JSONNode.Member]) -> [JSONNode.Member] {
-    var kept: [JSONNode.Member] = []
+    var remaining: [JSONNode.Member] = []
     let isReference = members.allSatisfy { $0.name.contains("@") }
     for member in members {
       guard let at = member.name.firstIndex(of: "@") else {
         if member.name == "__metadata" || member.value["__deferred"] != nil { continue }
-        kept.append(.init(member.name, value(member.value)))
+        remaining.append(.init(member.name, value(member.value)))
         continue
       }
       let term = member.name[member.name.index(after: at)...].split(separator: ".").last ?? ""
       let owner = member.name[..<at]
       switch term {
-      case "count": kept.append(.init("\(owner)@count", member.value))
-      case "type" where owner.isEmpty: if let name = typeName(member.value) { kept.append(.init("@type", name)) }
-      case "id" where isReference: kept.append(.init("@id", reference(member.value)))
+      case "count": remaining.append(.init("\(owner)@count", member.value))
+      case "type" where owner.isEmpty: if let name = typeName(member.value) { remaining.append(.init("@type", name)) }
+      case "id" where isReference: remaining.append(.init("@id", reference(member.value)))
       default: break
       }
     }
-    return kept
+    return remaining
   }
 
   private static func typeName(_ node: JSONNode) -> JSONNode? {

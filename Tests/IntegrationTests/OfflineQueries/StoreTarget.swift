@@ -6,7 +6,7 @@ import LarderOffline
 import LarderService
 import LarderTestSupport
 
-/// An offline store after a download; whatever it asks of the network from then on fails.
+/// An offline store after a download; every later request to the network fails.
 final class StoreTarget: QueryTarget {
   let provider: OfflineODataProvider
   private let folder: TemporaryFolder

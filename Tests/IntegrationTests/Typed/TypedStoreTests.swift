@@ -278,14 +278,14 @@ struct TypedStoreTests {
       let error = #expect(throws: (any Error).self) { try missing.get() }
       #expect((error as? ODataServiceError)?.httpStatus == 404, "\(String(describing: error))")
 
-      let made = try await shop.store.changeSet(
+      let created = try await shop.store.changeSet(
         ["a", "b"].map { try shop.orders.creating(.init(customer: $0, items: [.init(position: 9, quantity: 1)])) })
-      #expect(made.map(\.customer) == ["a", "b"])
-      var first = made[0]
+      #expect(created.map(\.customer) == ["a", "b"])
+      var first = created[0]
       first.customer = "c"
       let (changed, unchanged, _) = try await shop.store.changeSet(
-        shop.orders.updating(first), shop.orders.updating(made[1]), shop.orders.deleting(made[1]))
-      #expect(changed.customer == "c" && unchanged == made[1])
+        shop.orders.updating(first), shop.orders.updating(created[1]), shop.orders.deleting(created[1]))
+      #expect(changed.customer == "c" && unchanged == created[1])
       let left = try await shop.orders.filter { $0.customer.in(["a", "b", "c"]) }.all()
       #expect(left.map(\.customer) == ["c"])
       first = try await shop.orders[first].get()

@@ -64,7 +64,7 @@ struct TypedV2Tests {
       let item = try #require(items.first)
       #expect(try await sales.salesOrderItem[item].get() == item)
       #expect(try await sales.salesOrder["0000004712"].toItem.all().map(\.id) == items.map(\.id))
-      // The defining query of the offline store does not contain the way back.
+      // The defining query of the offline store does not contain the link back.
       if kind == .online { #expect(try await sales.salesOrderItem[item].toSalesOrder.get().id == order.id) }
 
       let day = try #require(order.salesOrderDate)

@@ -43,11 +43,11 @@ struct ChangeArgumentTests {
   @Test("options are sent with the request: tag, category, header with a key, condition, PUT")
   func options() async throws {
     let clone = try await clone()
-    let made = await clone.run(
+    let created = await clone.run(
       "create", "Orders", #"{"Customer":"Zed","Items":[{"Position":1,"Quantity":1}]}"#, "--tag", "visit",
       "--category", "night", "--unmodifiable", "--header", "X-Order: {key:Orders(1)}")
-    #expect(made.status == .done, "\(made.diagnostics)")
-    let path = made.output.split(separator: "\n").joined()
+    #expect(created.status == .done, "\(created.diagnostics)")
+    let path = created.output.split(separator: "\n").joined()
     #expect(path.hasPrefix("Orders(-"))
     #expect(await clone.run("update", "Products(2)", #"{"Description":"x"}"#, "--if-match", "*").status == .done)
     let row = try await clone.json("query", "RequestQueue?$orderby=RequestID")["value"]?.items?.first
@@ -69,8 +69,8 @@ struct ChangeArgumentTests {
   func media() async throws {
     let clone = try await clone()
     try Data("picture".utf8).write(to: URL(fileURLWithPath: clone.path + "/cat.png"))
-    let made = try await clone.json("create", "Documents", "--media", "cat.png", "--json")
-    let path = try #require(made["path"]?.string)
+    let created = try await clone.json("create", "Documents", "--media", "cat.png", "--json")
+    let path = try #require(created["path"]?.string)
     #expect(await clone.run("query", path + "/$value").output == "picture")
     #expect(
       await clone.run("update", "Products(1)/Photo", "--media", "cat.png", "--content-type", "x/y").status == .done)
@@ -89,8 +89,9 @@ struct ChangeArgumentTests {
     let piped = await clone.run("create", "Orders", "-")
     #expect(try await clone.value(piped.output.split(separator: "\n").joined() + "/Customer") == "pipe")
     clone.input = Array(#"{"Customer":"#.utf8)
-    let cut = await clone.run("create", "Orders", "-")
-    #expect(cut.status == .storage && cut.diagnostics.contains("standard input: the JSON text ends too early"))
+    let truncated = await clone.run("create", "Orders", "-")
+    #expect(
+      truncated.status == .storage && truncated.diagnostics.contains("standard input: the JSON text ends too early"))
     let comma = await clone.run("create", "Orders", #"{"Customer":"x",}"#)
     #expect(comma.status == .usage)
     let lines = comma.diagnostics.split(separator: "\n")
@@ -103,7 +104,7 @@ struct ChangeArgumentTests {
     let bare = await clone.run("create", "Orders", "Customer=x")
     #expect(bare.status == .usage && bare.diagnostics.contains("@FILE"))
     let quiet = await clone.run("upload", "--plan", "--json")
-    #expect(try JSONNode(quiet.outputBytes).items?.count == 2, "what was refused must not wait")
+    #expect(try JSONNode(quiet.outputBytes).items?.count == 2, "a rejected change must not be pending")
   }
 
   @Test("a terminal shows the number of pending changes; a pipe gets only what programs need")

@@ -33,9 +33,9 @@ struct ChangeSetVerbTests {
     var clone = try await clone()
     clone.input = Array(Self.file.utf8)
     if isJSON {
-      let told = try await clone.json("change", "-", "--json")
-      let changes = told["changes"]?.items ?? []
-      #expect(told["pending"]?.text == "8")
+      let reported = try await clone.json("change", "-", "--json")
+      let changes = reported["changes"]?.items ?? []
+      #expect(reported["pending"]?.text == "8")
       #expect(
         changes.map { "\($0["operation"]?.string ?? "") \($0["path"]?.string ?? "")" } == [
           "create Categories(70)", "create Orders(80)", "create Orders(80)/Items(1)", "update Products(1)",
@@ -62,7 +62,7 @@ struct ChangeSetVerbTests {
   }
 
   @Test("An invalid change is reported with its line, and nothing is changed")
-  func refused() async throws {
+  func rejected() async throws {
     var clone = try await clone()
     let cases: [(String, CommandStatus, String)] = [
       (#"{"update":"Products(1)","content":{"Stok":1}}"#, .usage, "did you mean 'Stock'"),
@@ -130,9 +130,9 @@ struct ChangeSetVerbTests {
       {"update":"\(root)/Products(1)?sap-client=100","content":{"Stock":7}}
       {"delete":"$o"}
       """.utf8)
-    let told = try await clone.json("change", "-", "--json")["changes"]?.items ?? []
+    let reported = try await clone.json("change", "-", "--json")["changes"]?.items ?? []
     #expect(
-      told.map { $0["path"]?.string ?? "" } == [
+      reported.map { $0["path"]?.string ?? "" } == [
         "Orders(4780)", "Orders(4780)/Items(1)", "Orders(4780)/Items(1)", "Products(1)", "Orders(4780)",
       ])
   }

@@ -14,9 +14,9 @@ struct CloneRig {
   /// Clones a service; throws where that fails.
   init(_ root: String, _ queries: String...) async throws {
     folder = try TemporaryFolder()
-    let made = await Rig(directory: folder.path).run(
+    let created = await Rig(directory: folder.path).run(
       ["clone", root, "copy"] + queries.flatMap { ["--query", $0] })
-    try #require(made.status == .done, "\(made.diagnostics)")
+    try #require(created.status == .done, "\(created.diagnostics)")
   }
 
   var path: String { folder.file("copy") }
@@ -77,12 +77,12 @@ struct ChangeVerbTests {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
     let clone = try await CloneRig(orders.root(service), orders.query)
-    let made = await clone.run(
+    let created = await clone.run(
       "create", orders.set, #"{"SalesOrderType":"OR","SoldToParty":"1000006","PurchaseOrderByCustomer":"new"}"#,
       "--tag",
       "mine")
-    #expect(made.status == .done, "\(made.diagnostics)")
-    let path = made.output.split(separator: "\n").joined()
+    #expect(created.status == .done, "\(created.diagnostics)")
+    let path = created.output.split(separator: "\n").joined()
     #expect(path.hasPrefix("\(orders.set)('larder-"))
     #expect(try await clone.value("\(path)/PurchaseOrderByCustomer") == "new")
     let updated = try await clone.json("update", orders.order, #"{"PurchaseOrderByCustomer":"mine"}"#, "--json")
@@ -209,7 +209,7 @@ struct ChangeVerbTests {
   }
 
   @Test("a change that the service rejects is archived with the service's message, and its dependents are held")
-  func refused() async throws {
+  func rejected() async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
     let orders = OrderService.both[0]

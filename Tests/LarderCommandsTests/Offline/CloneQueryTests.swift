@@ -26,7 +26,7 @@ struct CloneQueryTests {
     await rig.run(["clone", server.text("/s/"), "copy"] + queries.flatMap { ["--query", $0] })
   }
 
-  private static let failures: [(query: String, answer: ScriptedServer.Answer, words: String)] = [
+  private static let failures: [(query: String, response: ScriptedServer.Response, words: String)] = [
     ("b=Nothings", .response(404), "did you mean"),
     ("b=Others", .response(404), "404"),
     (
@@ -48,21 +48,22 @@ struct CloneQueryTests {
   func others(_ place: Int) async throws {
     defer { server.stop() }
     let failure = Self.failures[place]
-    things.state.withLock { $0.failing["Others"] = failure.answer }
-    let made = await clone("a=Things", failure.query, "c=Odds")
-    #expect(made.status != .done && made.status != .storage, "\(made.diagnostics)")
-    #expect(made.output.contains("a  whole") && made.output.contains("c  whole") && made.output.contains("b  failed"))
-    #expect(made.diagnostics.contains("larder: b: "), "\(made.diagnostics)")
-    if failure.words != "malformed" { #expect(made.diagnostics.contains(failure.words), "\(made.diagnostics)") }
-    #expect(made.diagnostics.contains("'larder -C copy download' resumes"), "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("'larder -C copy download --remove b'"), "\(made.diagnostics)")
+    things.state.withLock { $0.failing["Others"] = failure.response }
+    let cloned = await clone("a=Things", failure.query, "c=Odds")
+    #expect(cloned.status != .done && cloned.status != .storage, "\(cloned.diagnostics)")
+    #expect(
+      cloned.output.contains("a  whole") && cloned.output.contains("c  whole") && cloned.output.contains("b  failed"))
+    #expect(cloned.diagnostics.contains("larder: b: "), "\(cloned.diagnostics)")
+    if failure.words != "malformed" { #expect(cloned.diagnostics.contains(failure.words), "\(cloned.diagnostics)") }
+    #expect(cloned.diagnostics.contains("'larder -C copy download' resumes"), "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("'larder -C copy download --remove b'"), "\(cloned.diagnostics)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy"])
     for set in ["Things", "Odds"] { #expect((await inside("query", "\(set)/$count")).output == "6") }
     if failure.query == "b=Others" { #expect((await inside("query", "Others/$count")).status == .negative) }
 
     // It is tried again, with the same words, until it works or is taken out.
     let again = await inside("download")
-    #expect(again.status == made.status && again.diagnostics.contains("larder: b: "), "\(again.diagnostics)")
+    #expect(again.status == cloned.status && again.diagnostics.contains("larder: b: "), "\(again.diagnostics)")
     #expect(again.diagnostics.contains("download --remove b'"), "\(again.diagnostics)")
     things.state.withLock { $0.failing = [:] }
     if failure.query == "b=Others" {
@@ -78,10 +79,10 @@ struct CloneQueryTests {
   func away() async throws {
     defer { server.stop() }
     things.state.withLock { $0.failing["Odds"] = .close }
-    let made = await clone("a=Things", "c=Odds")
-    #expect(made.status == .network, "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("'larder -C copy download' resumes"), "\(made.diagnostics)")
-    #expect(!made.diagnostics.contains("--remove"), "\(made.diagnostics)")
+    let cloned = await clone("a=Things", "c=Odds")
+    #expect(cloned.status == .network, "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("'larder -C copy download' resumes"), "\(cloned.diagnostics)")
+    #expect(!cloned.diagnostics.contains("--remove"), "\(cloned.diagnostics)")
     #expect((await inside("query", "Things/$count")).output == "6")
     things.state.withLock { $0.failing = [:] }
     #expect((await inside("download")).status == .done)
@@ -95,10 +96,10 @@ struct CloneQueryTests {
     let removed = await inside("download", "--remove", "a")
     #expect(removed.status == .done && removed.diagnostics.contains("no defining query"), "\(removed.diagnostics)")
     for verb in ["download", "sync"] {
-      let refused = await inside(verb)
-      #expect(refused.status == .negative, "\(verb): \(refused.diagnostics)")
-      #expect(refused.diagnostics.contains("no defining query"), "\(verb): \(refused.diagnostics)")
-      #expect(refused.diagnostics.contains("/copy download --query NAME=PATH'"), "\(refused.diagnostics)")
+      let rejected = await inside(verb)
+      #expect(rejected.status == .negative, "\(verb): \(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains("no defining query"), "\(verb): \(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains("/copy download --query NAME=PATH'"), "\(rejected.diagnostics)")
     }
     #expect((await inside("download", "--query", "a=Things")).status == .done)
     #expect((await inside("query", "Things/$count")).output == "6")
@@ -145,8 +146,8 @@ struct CloneTargetTests {
       try manager.createDirectory(
         atPath: folder.file("copy"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
       try manager.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "copy")
-      let made = await clone(target)
-      #expect(made.status == .done, "\(target): \(made.diagnostics)")
+      let cloned = await clone(target)
+      #expect(cloned.status == .done, "\(target): \(cloned.diagnostics)")
       #expect((await run("copy", "query", "Things/$count")).output == "6")
       let rights = try manager.attributesOfItem(atPath: folder.file("copy"))[.posixPermissions] as? Int
       #expect(rights == 0o700, "\(target)")
@@ -177,9 +178,9 @@ struct CloneTargetTests {
       ("file", "not a folder"), ("nowhere", "not a folder"), ("full", "not empty"), ("wait", "created there first"),
       ("bare", "delete the folder"), ("file/copy", "cannot be written"),
     ] {
-      let refused = await clone(target)
-      #expect(refused.status == .storage, "\(target): \(refused.diagnostics)")
-      #expect(refused.diagnostics.contains(words), "\(target): \(refused.diagnostics)")
+      let rejected = await clone(target)
+      #expect(rejected.status == .storage, "\(target): \(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains(words), "\(target): \(rejected.diagnostics)")
     }
     #expect(names == before)
     #expect(try manager.contentsOfDirectory(atPath: folder.file("wait.cloning")) == ["own"])
@@ -216,9 +217,9 @@ struct CloneTargetTests {
     let other = try things.serve()
     defer { other.stop() }
     let line = ["clone", other.text("/s/"), "copy", "--query", "a=Things"]
-    let refused = await Rig(directory: folder.path).run(line)
-    #expect(refused.status == .storage && refused.diagnostics.contains(server.text("/s/")), "\(refused.diagnostics)")
-    #expect(refused.diagnostics.contains("delete ") && names == ["copy.cloning"], "\(refused.diagnostics)")
+    let rejected = await Rig(directory: folder.path).run(line)
+    #expect(rejected.status == .storage && rejected.diagnostics.contains(server.text("/s/")), "\(rejected.diagnostics)")
+    #expect(rejected.diagnostics.contains("delete ") && names == ["copy.cloning"], "\(rejected.diagnostics)")
     try manager.removeItem(atPath: folder.file("copy.cloning"))
     #expect(await Rig(directory: folder.path).run(line).status == .done)
   }
@@ -231,14 +232,14 @@ struct CloneTargetTests {
     _ = try await things.larder(["-C", folder.path] + line, environment: ["LARDER_KEY": "mine"])
     for key in ["another", nil] {
       let rig = Rig(environment: key.map { ["LARDER_KEY": $0] } ?? [:], directory: folder.path)
-      let refused = await rig.run(line)
-      #expect(refused.status == .storage && refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
-      #expect(refused.diagnostics.contains("delete that folder"), "\(refused.diagnostics)")
+      let rejected = await rig.run(line)
+      #expect(rejected.status == .storage && rejected.diagnostics.contains(KeyAccess.hint), "\(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains("delete that folder"), "\(rejected.diagnostics)")
       #expect(names == ["copy.cloning"])
     }
     var search = MarkerSearch(for: ["Things", "CREATE TABLE"])
     search.look(in: folder.path)
-    #expect(search.found == [])
+    #expect(search.matches == [])
     let rig = Rig(environment: ["LARDER_KEY": "mine"], directory: folder.path)
     #expect(await rig.run(line).status == .done)
     #expect(await rig.run("-C", "copy", "query", "Things/$count").output == "6")
@@ -247,7 +248,7 @@ struct CloneTargetTests {
   @Test("of two clones into one folder, the second fails and does not change the first")
   func twice() async throws {
     defer { server.stop() }
-    // Nobody gets the signal: the answer is kept back.
+    // No process gets the signal: the response is withheld.
     things.arm(SIGKILL, at: 4)
     let first = Task { await clone() }
     try await server.waitForRequests(4)
@@ -273,8 +274,9 @@ struct CloneTargetTests {
       }
       let json = try JSONNode((await run(place, "status", "--json")).outputBytes)
       #expect(json["isFinished"] == .boolean(false) && json["folder"]?.string?.hasSuffix("copy.cloning") == true)
-      let refused = await run(place, "update", "Things(1)", "{}")
-      #expect(refused.status == .negative && refused.diagnostics.contains("unfinished clone"), "\(refused.diagnostics)")
+      let rejected = await run(place, "update", "Things(1)", "{}")
+      #expect(
+        rejected.status == .negative && rejected.diagnostics.contains("unfinished clone"), "\(rejected.diagnostics)")
     }
     #expect((await run("other", "status")).status == .usage)
     #expect((await run("copy", "metadata", "--file", "x")).status == .negative)

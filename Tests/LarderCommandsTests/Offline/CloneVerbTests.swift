@@ -24,10 +24,10 @@ struct CloneVerbTests {
 
   @Test("clone, query, status and log; after the clone nothing needs the service")
   func whole() async throws {
-    let made = await clone("products=Products?$expand=Category,Supplier", "orders=Orders?$expand=Items")
-    #expect(made.status == .done, "\(made.diagnostics)")
-    #expect(made.output.contains("products") && made.output.contains("40 rows"))
-    #expect(made.diagnostics.isEmpty)
+    let cloned = await clone("products=Products?$expand=Category,Supplier", "orders=Orders?$expand=Items")
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
+    #expect(cloned.output.contains("products") && cloned.output.contains("40 rows"))
+    #expect(cloned.diagnostics.isEmpty)
     let settings = try String(contentsOfFile: folder.file("shop/larder.json"), encoding: .utf8)
     #expect(settings == "{\n  \"service\": \"\(root)/\"\n}\n")
 
@@ -62,7 +62,7 @@ struct CloneVerbTests {
     #expect(await clone("products=Products", "orders=Orders").status == .done)
     let service = try ODataPyService.ofSuite
     let fields = ["Content-Type": "application/json", "If-Match": "*"]
-    let changed = try service.process.ask(
+    let changed = try service.process.send(
       "/shop/Products(7)", method: "PATCH", fields: fields, body: Array(#"{"Description":"brand new"}"#.utf8))
     #expect(changed.status < 300)
     let named = await inside.run("download", "orders")
@@ -162,8 +162,8 @@ struct CloneVerbTests {
 
   @Test("the root may be the URL of its metadata, and have a query option")
   func roots() async throws {
-    let made = await rig.run("clone", root + "/$metadata?x=1", "shop", "--query", "c=\(root)/Categories?$top=1")
-    #expect(made.status == .done, "\(made.diagnostics)")
+    let cloned = await rig.run("clone", root + "/$metadata?x=1", "shop", "--query", "c=\(root)/Categories?$top=1")
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
     #expect((await inside.run("query", "Categories/$count")).output == "1")
     let status = try JSONNode((await inside.run("status", "--json")).outputBytes)
     #expect(status["service"]?.string == root + "/?x=1")
@@ -171,7 +171,7 @@ struct CloneVerbTests {
   }
 
   @Test("CSV has a header line also without rows, and null is not an error")
-  func emptyAnswers() async throws {
+  func emptyResponses() async throws {
     #expect(await clone("products=Products").status == .done)
     let none = await inside.run("query", "--format", "csv", "Products?$select=ID,Name&$filter=ID lt 0")
     #expect(none.output == "ID,Name\r\n")
@@ -228,17 +228,17 @@ struct CloneVerbTests {
 }
 
 @Suite("A clone of a service that fails", .mockSAP("--no-csrf"), .serialized, .timeLimit(.minutes(5)))
-struct CutCloneTests {
+struct InterruptedCloneTests {
   @Test("an interrupted clone keeps the downloaded rows; download resumes it")
-  func cut() async throws {
+  func interrupted() async throws {
     let service = try MockSAP.ofSuite
     let folder = try TemporaryFolder()
     try service.addFault(.init(match: "A_SalesOrderItem", method: "GET", status: 503))
     let rig = Rig(directory: folder.path)
-    let cut = await rig.run(
+    let interrupted = await rig.run(
       "clone", service.salesOrdersV2, "orders", "--query", "a=A_SalesOrder", "--query", "b=A_SalesOrderItem")
-    #expect(cut.status == .network)
-    #expect(cut.diagnostics.contains("download"))
+    #expect(interrupted.status == .network)
+    #expect(interrupted.diagnostics.contains("download"))
     let inside = Rig(directory: folder.file("orders"))
     // Downloaded rows can be read without a network; other queries fail with a hint.
     #expect((await inside.run("query", "A_SalesOrder/$count")).output == "25")
@@ -247,7 +247,8 @@ struct CutCloneTests {
     #expect(incomplete.diagnostics.contains("larder download"))
     #expect((await inside.run("status")).output.contains("incomplete"))
     #expect((await inside.run("log")).status == .done)
-    #expect(cut.output.contains("a  whole") && cut.output.contains("b  failed"), "\(cut.output)")
+    #expect(
+      interrupted.output.contains("a  whole") && interrupted.output.contains("b  failed"), "\(interrupted.output)")
     // The downloaded rows and the reason of the failure can be read without a network.
     let status = try JSONNode((await inside.run("status", "--json")).outputBytes)["queries"]?.items ?? []
     #expect(status.map { $0["rows"]?.text } == ["25", "0"])
@@ -272,9 +273,9 @@ struct CutCloneTests {
     let service = try MockSAP.ofSuite
     let folder = try TemporaryFolder()
     try service.addFault(.init(match: "A_SalesOrderItem", method: "GET", status: 503))
-    let cut = await Rig(directory: folder.path).run(
+    let interrupted = await Rig(directory: folder.path).run(
       "clone", service.salesOrdersV2, "orders", "--query", "a=A_SalesOrder", "--query", "b=A_SalesOrderItem")
-    #expect(cut.status == .network)
+    #expect(interrupted.status == .network)
     let inside = Rig(directory: folder.file("orders"))
     let rest = await inside.run("download", "--remove", "b")
     #expect(rest.status == .done, "\(rest.diagnostics)")

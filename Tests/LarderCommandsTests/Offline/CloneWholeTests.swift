@@ -8,7 +8,7 @@ import Testing
 @testable import LarderCommands
 @testable import LarderOffline
 
-/// A service whose sets can be refused, one by one.
+/// A service whose sets can be rejected, one by one.
 private final class Zoo: Sendable {
   let failing = Mutex<[String: Int]>([:])
 
@@ -103,11 +103,11 @@ struct CloneWholeTests {
     "has all sets and singletons, contained entities and links, each link once; a set with a missing type is left out")
   func whole() async throws {
     defer { server.stop() }
-    let made = await rig.run("clone", root, "--all")
-    #expect(made.status == .negative, "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("Cloning into 'zoo'"), "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("Ghosts: ") && made.diagnostics.contains("Z.Ghost"), "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("left out: Ghosts"), "\(made.diagnostics)")
+    let cloned = await rig.run("clone", root, "--all")
+    #expect(cloned.status == .negative, "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("Cloning into 'zoo'"), "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("Ghosts: ") && cloned.diagnostics.contains("Z.Ghost"), "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("left out: Ghosts"), "\(cloned.diagnostics)")
     #expect(names == ["zoo"])
     // Of a link of two collections either end may be expanded.
     let links = try await queries()
@@ -117,8 +117,8 @@ struct CloneWholeTests {
     for (query, count) in [
       ("Animals", "2"), ("Keepers", "1"), ("Cages", "1"), ("Animals(1)/Visits", "2"), ("Cages(3)/Animal/Visits", "2"),
     ] {
-      let answer = await inside("query", query + "/$count")
-      #expect(answer.output == count, "\(query): \(answer.diagnostics)")
+      let response = await inside("query", query + "/$count")
+      #expect(response.output == count, "\(query): \(response.diagnostics)")
     }
     #expect((await inside("query", "Office/Head/Name")).output.contains("Kim"))
     // Nothing of what is left out makes the next download fail.
@@ -127,16 +127,17 @@ struct CloneWholeTests {
   }
 
   @Test("leaves out sets that cannot be read, with the reason, in any position", arguments: [401, 403, 404, 501])
-  func refused(_ status: Int) async throws {
+  func rejected(_ status: Int) async throws {
     defer { server.stop() }
     for set in ["Animals", "Keepers", "Cages", "Office"] {
       zoo.failing.withLock { $0 = [set: status] }
-      let made = await rig.run("clone", root, "--all")
-      #expect(made.status == .negative, "\(made.diagnostics)")
+      let cloned = await rig.run("clone", root, "--all")
+      #expect(cloned.status == .negative, "\(cloned.diagnostics)")
       #expect(
-        made.diagnostics.contains("\(set): ") && made.diagnostics.contains(status == 401 ? "credentials" : "\(status)"),
-        "\(made.diagnostics)")
-      #expect(made.diagnostics.contains("left out: \([set, "Ghosts"].sorted().joined(separator: ", "))"))
+        cloned.diagnostics.contains("\(set): ")
+          && cloned.diagnostics.contains(status == 401 ? "credentials" : "\(status)"),
+        "\(cloned.diagnostics)")
+      #expect(cloned.diagnostics.contains("left out: \([set, "Ghosts"].sorted().joined(separator: ", "))"))
       #expect(try await queries().count == 3)
       zoo.failing.withLock { $0 = [:] }
       #expect((await inside("download", "--query", set)).status == .done)
@@ -149,10 +150,10 @@ struct CloneWholeTests {
   func withoutLinks() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Office?$expand": 400] }
-    let made = await rig.run("clone", root, "--all")
-    #expect(made.status == .negative, "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("Office: downloaded without links") && made.diagnostics.contains("not 400"))
-    #expect(made.diagnostics.contains("left out: Ghosts, links of Office"), "\(made.diagnostics)")
+    let cloned = await rig.run("clone", root, "--all")
+    #expect(cloned.status == .negative, "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("Office: downloaded without links") && cloned.diagnostics.contains("not 400"))
+    #expect(cloned.diagnostics.contains("left out: Ghosts, links of Office"), "\(cloned.diagnostics)")
     #expect((await inside("query", "Office/Name")).output.contains("Main"))
     #expect((await inside("query", "Office/Head")).status == .negative)
   }
@@ -176,8 +177,8 @@ struct CloneWholeTests {
   func signIn() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Animals": 401, "Keepers": 401, "Cages": 401, "Office": 401] }
-    let made = await rig.run("clone", root, "--all")
-    #expect(made.status == .network && made.diagnostics.contains("--user-file"), "\(made.diagnostics)")
+    let cloned = await rig.run("clone", root, "--all")
+    #expect(cloned.status == .network && cloned.diagnostics.contains("--user-file"), "\(cloned.diagnostics)")
     #expect(names == [])
     let signIns = server.requests.filter { !$0.target.hasSuffix("$metadata") }
     #expect(signIns.count == 3, "\(signIns.map(\.target))")
@@ -187,11 +188,11 @@ struct CloneWholeTests {
   func away() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Office": 503] }
-    let made = await rig.run("clone", root, "--all")
-    #expect(made.status == .network, "\(made.diagnostics)")
-    #expect(made.diagnostics.contains("'larder -C zoo download' resumes"), "\(made.diagnostics)")
+    let cloned = await rig.run("clone", root, "--all")
+    #expect(cloned.status == .network, "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("'larder -C zoo download' resumes"), "\(cloned.diagnostics)")
     // The clone has left out the query already.
-    #expect(!made.diagnostics.contains("--remove Ghosts"), "\(made.diagnostics)")
+    #expect(!cloned.diagnostics.contains("--remove Ghosts"), "\(cloned.diagnostics)")
     zoo.failing.withLock { $0 = [:] }
     let rest = await inside("download")
     #expect((await inside("query", "Office/Name")).output.contains("Main"), "\(rest.diagnostics)")
@@ -202,10 +203,10 @@ struct CloneWholeTests {
   @Test("without a query, in a pipe: an error lists the sets and says how to choose; nothing is created")
   func pipe() async throws {
     defer { server.stop() }
-    let refused = await rig.run("clone", root)
-    #expect(refused.status == .usage && refused.output.isEmpty, "\(refused.diagnostics)")
+    let rejected = await rig.run("clone", root)
+    #expect(rejected.status == .usage && rejected.output.isEmpty, "\(rejected.diagnostics)")
     for words in ["specify what to copy", "--all", "--query", "\n  Animals\n", "\n  Office"] {
-      #expect(refused.diagnostics.contains(words), "\(words): \(refused.diagnostics)")
+      #expect(rejected.diagnostics.contains(words), "\(words): \(rejected.diagnostics)")
     }
     #expect(names == [])
     server.stop()
@@ -213,7 +214,8 @@ struct CloneWholeTests {
   }
 
   @Test(
-    "on a terminal, it lists the sets with their numbers of entities, asks until the input is valid, and copies them")
+    "on a terminal, it lists the sets with their numbers of entities, prompts until the input is valid, and copies them"
+  )
   func terminal() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Cages": 501] }
@@ -226,7 +228,7 @@ struct CloneWholeTests {
     }
     #expect(try await queries().map { $0.prefix { $0 != "?" } } == ["Office", "Animals", "Keepers"])
     #expect((await inside("query", "Keepers(7)/Animals/$count")).output == "2")
-    // The end of the input, instead of an answer.
+    // The end of the input, instead of a reply.
     let ended = try await Terminal.larder(["-C", folder.path, "clone", root, "other"], typing: "\u{4}")
     #expect(ended.code == 2 && ended.screen.contains("no sets were chosen"), "\(ended.screen)")
     #expect(names == ["zoo"])
@@ -234,20 +236,20 @@ struct CloneWholeTests {
     #expect(full.code == 4 && full.screen.contains("zoo is not empty"), "\(full.screen)")
   }
 
-  private static let answerRows: [(String, [String]?)] = [
+  private static let resultRows: [(String, [String]?)] = [
     ("1", ["A"]), ("3,1", ["all", "A"]), ("1-3", ["A", "Bee", "all"]), ("bee", ["Bee"]), ("Bee 2", ["Bee"]),
     ("all", ["all"]), ("0", nil), ("4", nil), ("3-1", nil), ("", nil), (" , ", nil), ("C", nil), ("1 C", nil),
     ("-1", nil),
   ]
 
-  @Test("sets are chosen by numbers, ranges and names", arguments: answerRows.indices)
-  func answers(_ place: Int) {
+  @Test("sets are chosen by numbers, ranges and names", arguments: resultRows.indices)
+  func responses(_ place: Int) {
     server.stop()
     let list = SetList(["A", "Bee", "all"].map { ServiceQueries.Source(name: $0, isSet: true) }, ["A": 3])
-    let (answer, names) = Self.answerRows[place]
-    switch list.chosen(answer) {
-    case .success(let chosen): #expect(chosen == names, "'\(answer)'")
-    case .failure: #expect(names == nil, "'\(answer)'")
+    let (response, names) = Self.resultRows[place]
+    switch list.chosen(response) {
+    case .success(let chosen): #expect(chosen == names, "'\(response)'")
+    case .failure: #expect(names == nil, "'\(response)'")
     }
     #expect(list.lines[0].hasSuffix("A    3") && list.lines[1].hasSuffix("Bee  ?"))
   }
@@ -257,9 +259,9 @@ struct CloneWholeTests {
   @Test("a query without a name has the name of its set; an equals sign after ? or ( belongs to the path")
   func queryNames() async throws {
     defer { server.stop() }
-    let made = await rig.run(
+    let cloned = await rig.run(
       "clone", root, "zoo", "--query", "Animals?$filter=ID eq 1", "--query", "Cages(ID=3)", "--query", "k=Keepers")
-    #expect(!made.diagnostics.contains("--query is"), "\(made.diagnostics)")
+    #expect(!cloned.diagnostics.contains("--query is"), "\(cloned.diagnostics)")
     let status = try JSONNode((await inside("status", "--json")).outputBytes)["queries"]?.items ?? []
     #expect(status.map { $0["name"]?.string } == ["Animals", "Cages", "k"])
     #expect(status.map { $0["query"]?.string } == ["Animals?$filter=ID eq 1", "Cages(ID=3)", "Keepers"])
@@ -270,8 +272,9 @@ struct CloneWholeTests {
       (["--query", "Animals", "--streams", "b"], "no query with this name"),
       (["--all", "--streams", "Beasts"], "no query with this name"),
     ] {
-      let refused = await rig.run(["clone", root, "other"] + arguments)
-      #expect(refused.status == .usage && refused.diagnostics.contains(words), "\(arguments): \(refused.diagnostics)")
+      let rejected = await rig.run(["clone", root, "other"] + arguments)
+      #expect(
+        rejected.status == .usage && rejected.diagnostics.contains(words), "\(arguments): \(rejected.diagnostics)")
     }
     #expect(names == ["zoo"])
   }
@@ -307,7 +310,7 @@ struct CloneRealWholeTests {
   @Test("V2 and V4 of mock-sap, and V4 of odata-py, are copied completely with their links")
   func services() async throws {
     let sap = try MockSAP.ofSuite
-    for (root, questions) in [
+    for (root, queries) in [
       (sap.salesOrdersV2, ["A_SalesOrder?$expand=to_Item&$top=3", "A_SalesOrderItem/$count"]),
       (sap.salesOrdersV4, ["SalesOrder?$top=3", "SalesOrder/$count"]), (sap.businessPartnersV2, []),
       (
@@ -317,11 +320,11 @@ struct CloneRealWholeTests {
     ] {
       let folder = try TemporaryFolder()
       let rig = Rig(directory: folder.path)
-      let made = await rig.run("clone", root, "--all", "copy")
-      #expect(made.status == .done || made.diagnostics.contains("left out"), "\(root): \(made.diagnostics)")
-      for question in questions {
-        let answer = await rig.run("-C", "copy", "query", question)
-        #expect(answer.status == .done, "\(question): \(answer.diagnostics)\n\(made.diagnostics)")
+      let cloned = await rig.run("clone", root, "--all", "copy")
+      #expect(cloned.status == .done || cloned.diagnostics.contains("left out"), "\(root): \(cloned.diagnostics)")
+      for query in queries {
+        let response = await rig.run("-C", "copy", "query", query)
+        #expect(response.status == .done, "\(query): \(response.diagnostics)\n\(cloned.diagnostics)")
       }
       let again = await rig.run("-C", "copy", "download")
       #expect(again.status == .done, "\(root): \(again.diagnostics)")

@@ -28,7 +28,7 @@ struct DamagedQueueTests {
   @Test(
     "status and errors diff fail: they report neither an empty queue nor a missing conflict"
   )
-  func told() async throws {
+  func reported() async throws {
     let service = try MockSAP.ofSuite
     let orders = OrderService(isV4: true)
     let (clone, id) = try await clone(orders, service)
@@ -41,13 +41,13 @@ struct DamagedQueueTests {
   }
 
   @Test("a change that was made exits with 0: after a failure, a user would make it twice")
-  func made() async throws {
+  func created() async throws {
     let service = try MockSAP.ofSuite
     let orders = OrderService(isV4: true)
     let (clone, _) = try await clone(orders, service)
     let other = "\(orders.set)('0000004713')"
-    let told = try await clone.json("update", other, #"{"PurchaseOrderByCustomer":"b"}"#, "--json")
-    #expect(told["pending"]?.text == "2")
+    let reported = try await clone.json("update", other, #"{"PurchaseOrderByCustomer":"b"}"#, "--json")
+    #expect(reported["pending"]?.text == "2")
     #expect(try await clone.value("\(other)/PurchaseOrderByCustomer") == "b")
   }
 }

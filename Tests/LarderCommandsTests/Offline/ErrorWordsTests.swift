@@ -14,8 +14,8 @@ struct ErrorWordsTests {
 
   init() throws { server = try things.serve() }
 
-  private func fail(_ name: String, _ answer: ScriptedServer.Answer?) {
-    things.state.withLock { $0.failing[name] = answer }
+  private func fail(_ name: String, _ response: ScriptedServer.Response?) {
+    things.state.withLock { $0.failing[name] = response }
   }
 
   private func clone() async throws -> CloneRig { try await CloneRig(server.text("/s/"), "a=Things") }
@@ -64,7 +64,7 @@ struct ErrorWordsTests {
   }
 
   @Test("a transaction that is rejected as one batch is reported by its requests, not as $batch")
-  func refusedBatch() async throws {
+  func rejectedBatch() async throws {
     defer { server.stop() }
     var clone = try await clone()
     clone.input = Array(
@@ -116,7 +116,7 @@ struct ErrorWordsTests {
     #expect(gone.status == .done, "\(gone.diagnostics)")
     #expect(gone.output.contains("theirs") && gone.output.contains("mine"), "\(gone.output)")
     let json = try await clone.json("errors", "diff", "1", "--json")
-    // The service refuses the change with 404, and has the entity when it is read.
+    // The service rejects the change with 404, and has the entity when it is read.
     #expect(json["isTheirsKnown"] == .boolean(true) && json["theirs"]?["Name"]?.string == "a")
     #expect(json["mine"]?["Name"]?.string == "mine")
     let taken = await clone.run("errors", "diff", "2")
@@ -124,7 +124,7 @@ struct ErrorWordsTests {
     #expect(try await clone.json("errors", "diff", "2", "--json")["mine"]?["Name"]?.string == "made here")
   }
 
-  static let answers: [(type: String?, body: String, words: String)] = [
+  static let responses: [(type: String?, body: String, words: String)] = [
     ("text/plain", "Table is \u{1B}[31mlocked\u{7}\r\n  by  batch ", "Table is [31mlocked by batch"),
     (
       "text/plain; charset=utf-8", "Table is locked \(String(repeating: "für immer ", count: 2000))",
@@ -143,14 +143,14 @@ struct ErrorWordsTests {
     ("application/json", #"{"fault":"Table is locked"}"#, #"{"fault":"Table is locked"}"#),
   ]
 
-  @Test("a 500 with a text is reported with status and text, on one short line", arguments: answers.indices)
+  @Test("a 500 with a text is reported with status and text, on one short line", arguments: responses.indices)
   func text(_ place: Int) async throws {
     defer { server.stop() }
-    let (type, body, words) = Self.answers[place]
-    let answer = ScriptedServer.Answer.response(500, fields: type.map { ["Content-Type": $0] } ?? [:], body: body)
+    let (type, body, words) = Self.responses[place]
+    let response = ScriptedServer.Response.response(500, fields: type.map { ["Content-Type": $0] } ?? [:], body: body)
     let clone = try await clone()
     #expect(await clone.run("update", "Things(1)", #"{"Name":"mine"}"#).status == .done)
-    fail("Things", answer)
+    fail("Things", response)
     let upload = await clone.run("upload", "--batch-size", "0")
     let list = await clone.run("errors", "list")
     let show = await clone.run("errors", "show", "1")

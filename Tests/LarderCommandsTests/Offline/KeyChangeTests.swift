@@ -29,8 +29,8 @@ struct KeyChangeTests {
 
   /// A clone with a pending change.
   private func clone(_ key: String? = nil) async {
-    let made = await rig(key, in: "").run("clone", root, "shop", "--query", "products=Products")
-    #expect(made.status == .done, "\(made.diagnostics)")
+    let cloned = await rig(key, in: "").run("clone", root, "shop", "--query", "products=Products")
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
     let changed = await rig(key).run("update", "Products(1)", #"{"Description":"waiting"}"#)
     #expect(changed.status == .done, "\(changed.diagnostics)")
   }
@@ -47,7 +47,7 @@ struct KeyChangeTests {
     var search = MarkerSearch(for: ["Flour", "CREATE TABLE", "waiting"])
     search.look(in: folder.file("shop"))
     #expect(search.looks > 0)
-    return !search.found.isEmpty
+    return !search.matches.isEmpty
   }
 
   @Test("a clone gets its first key, another one, and none; pending changes are kept")
@@ -84,7 +84,7 @@ struct KeyChangeTests {
   }
 
   @Test("a wrong, missing, empty or unneeded key is an error with a hint, and the clone is not changed")
-  func refused() async throws {
+  func rejected() async throws {
     await clone("the old phrase")
     let store = URL(filePath: folder.file("shop/store.larder"))
     let before = try Data(contentsOf: store)
@@ -154,9 +154,9 @@ struct KeyChangeTests {
     }
     #expect(await rig.run(line + ["--new-key-file", "old"]).status == .done)
     for (key, words) in [(["--key-file", "new"], "another key"), ([], "no key was given")] {
-      let refused = await rig.run(line + key + ["--new-key-file", "new"])
-      #expect(refused.status == .storage && refused.diagnostics.contains(words), "\(refused.diagnostics)")
-      #expect(refused.diagnostics.contains(KeyAccess.hint))
+      let rejected = await rig.run(line + key + ["--new-key-file", "new"])
+      #expect(rejected.status == .storage && rejected.diagnostics.contains(words), "\(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains(KeyAccess.hint))
     }
     #expect(await rig.run(["object", "get", "--store", "my.store", "a", "--key-file", "old"]).output == "value")
   }

@@ -78,9 +78,9 @@ struct KeyArgumentTests {
       ["send", "POST", "http://localhost:1/s/Rows", "--data", "-", "--user-file", "-"],
     ] {
       try folder.write([], to: "s")
-      let refused = await rig.run(line)
-      #expect(refused.status == .usage, "\(line): \(refused.diagnostics)")
-      #expect(refused.diagnostics.contains("only once") && refused.diagnostics.contains("Use a file"))
+      let rejected = await rig.run(line)
+      #expect(rejected.status == .usage, "\(line): \(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains("only once") && rejected.diagnostics.contains("Use a file"))
       #expect(try Data(contentsOf: URL(filePath: folder.file("s"))).isEmpty)
     }
   }
@@ -128,24 +128,24 @@ struct KeyVerbTests {
     }
     for line in work {
       for (key, words) in [(nil, "no key was given"), ("wrong", "encrypted with another key")] as [(String?, String)] {
-        let refused = await inside(key).run(line)
-        #expect(refused.status == .storage, "\(line): \(refused.diagnostics)")
-        #expect(refused.diagnostics.contains(words), "\(line): \(refused.diagnostics)")
-        #expect(refused.diagnostics.contains(KeyAccess.hint), "\(line): \(refused.diagnostics)")
-        #expect(refused.output.isEmpty)
+        let rejected = await inside(key).run(line)
+        #expect(rejected.status == .storage, "\(line): \(rejected.diagnostics)")
+        #expect(rejected.diagnostics.contains(words), "\(line): \(rejected.diagnostics)")
+        #expect(rejected.diagnostics.contains(KeyAccess.hint), "\(line): \(rejected.diagnostics)")
+        #expect(rejected.output.isEmpty)
       }
     }
     var search = MarkerSearch(for: ["Flour", "CREATE TABLE", "Products", Self.phrase])
     search.look(in: folder.file("shop"))
-    #expect(search.found == [] && search.looks > 0)
+    #expect(search.matches == [] && search.looks > 0)
   }
 
   @Test("a plain clone rejects a key with a message")
   func plain() async throws {
     #expect(await clone(nil).status == .done)
-    let refused = await inside(Self.phrase).run("status")
-    #expect(refused.status == .storage)
-    #expect(refused.diagnostics.contains("not encrypted") && refused.diagnostics.contains(KeyAccess.hint))
+    let rejected = await inside(Self.phrase).run("status")
+    #expect(rejected.status == .storage)
+    #expect(rejected.diagnostics.contains("not encrypted") && rejected.diagnostics.contains(KeyAccess.hint))
     let empty = await inside("").run("status")
     #expect(empty.status == .usage && empty.diagnostics.contains("LARDER_KEY"))
   }
@@ -153,9 +153,9 @@ struct KeyVerbTests {
   @Test("a key is never an argument")
   func argument() async throws {
     #expect(await clone(Self.phrase).status == .done)
-    let refused = await inside(nil).run("status", "--key", Self.phrase)
-    #expect(refused.status == .usage)
-    #expect(!refused.diagnostics.contains(Self.phrase), "\(refused.diagnostics)")
+    let rejected = await inside(nil).run("status", "--key", Self.phrase)
+    #expect(rejected.status == .usage)
+    #expect(!rejected.diagnostics.contains(Self.phrase), "\(rejected.diagnostics)")
   }
 
   @Test("a key from standard input is read once, even if a download opens the store twice")
@@ -188,24 +188,24 @@ struct KeyVerbTests {
     let line = ["get", "--cache", "cache", url]
     let first = await rig(Self.phrase).run(line)
     #expect(first.status == .done, "\(first.diagnostics)")
-    let kept = await rig(nil).run(line + ["--passive", "--key-file", "key"])
-    #expect(kept.status == .done && kept.output == first.output, "\(kept.diagnostics)")
+    let stored = await rig(nil).run(line + ["--passive", "--key-file", "key"])
+    #expect(stored.status == .done && stored.output == first.output, "\(stored.diagnostics)")
     for (key, words) in [(nil, "no key was given"), ("wrong", "another key")] as [(String?, String)] {
-      let refused = await rig(key).run(line)
-      #expect(refused.status == .storage && refused.diagnostics.contains(words), "\(refused.diagnostics)")
-      #expect(refused.diagnostics.contains(KeyAccess.hint))
+      let rejected = await rig(key).run(line)
+      #expect(rejected.status == .storage && rejected.diagnostics.contains(words), "\(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains(KeyAccess.hint))
     }
     var search = MarkerSearch(for: ["Flour", "CREATE TABLE"])
     search.look(in: folder.file("cache"))
-    #expect(search.found == [] && search.looks > 0)
+    #expect(search.matches == [] && search.looks > 0)
     for line in [["cache", "list", "--cache", "cache"], ["cache", "show", "--cache", "cache", url]] {
       for (key, option) in [(Self.phrase, []), (nil, ["--key-file", "key"])] as [(String?, [String])] {
         let looked = await rig(key).run(line + option)
         #expect(looked.status == .done, "\(line): \(looked.diagnostics)")
         #expect(line[1] == "show" ? looked.output == first.output : looked.output.contains(url), "\(looked.output)")
       }
-      let refused = await rig(nil).run(line)
-      #expect(refused.status == .storage && refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
+      let rejected = await rig(nil).run(line)
+      #expect(rejected.status == .storage && rejected.diagnostics.contains(KeyAccess.hint), "\(rejected.diagnostics)")
     }
     let needless = await rig(nil).run("get", url, "--key-file", "key")
     #expect(needless.status == .usage && needless.diagnostics.contains("--cache"))
@@ -220,7 +220,7 @@ struct KeyVerbTests {
     let digits = (0..<32).map { String(format: "%02x", UInt8($0) &* 7) }.joined()
     let got = await rig(digits).run("object", "get", "--store", "my.store", "a")
     #expect(got.status == .done && got.output == "secret value", "\(got.diagnostics)")
-    let refused = await rig(nil).run("object", "list", "--store", "my.store")
-    #expect(refused.status == .storage && refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
+    let rejected = await rig(nil).run("object", "list", "--store", "my.store")
+    #expect(rejected.status == .storage && rejected.diagnostics.contains(KeyAccess.hint), "\(rejected.diagnostics)")
   }
 }

@@ -19,8 +19,8 @@ import Testing
 @Suite("A clone whose process is killed", .serialized, .timeLimit(.minutes(10)))
 struct KilledCloneTests {
   /// When the process is killed.
-  enum Moment: CustomStringConvertible {
-    /// At a request for data, before its answer.
+  enum Point: CustomStringConvertible {
+    /// At a request for data, before its response.
     case request(Int)
     /// After this number of changes in the folder.
     case change(Int)
@@ -60,11 +60,11 @@ struct KilledCloneTests {
       ((try? FileManager.default.contentsOfDirectory(atPath: folder.file(name))) ?? []).sorted()
     }
 
-    /// Clones until the process is killed; answers how often the folder changed.
+    /// Clones until the process is killed; returns how often the folder changed.
     @discardableResult
-    func clone(until moment: Moment?) async throws -> Int {
+    func clone(until point: Point?) async throws -> Int {
       var limit = Int.max
-      switch moment {
+      switch point {
       case .request(let number): things.arm(SIGKILL, at: number)
       case .change(let number): limit = number
       case nil: break
@@ -92,9 +92,9 @@ struct KilledCloneTests {
   }
 
   /// At any time the target is absent or complete, and the same command finishes the clone.
-  private func check(_ moment: Moment, _ place: Place, isThere: Bool) async throws {
-    try await place.clone(until: moment)
-    let context: Comment = "killed at \(moment)"
+  private func check(_ point: Point, _ place: Place, isThere: Bool) async throws {
+    try await place.clone(until: point)
+    let context: Comment = "killed at \(point)"
     #expect(Set(place.names()).isSubset(of: ["copy", "copy.cloning"]), context)
     guard !place.names("copy").contains("larder.json") else {
       // It was killed behind its work. The command says so, and takes away what that has left beside it.
@@ -106,8 +106,9 @@ struct KilledCloneTests {
       let status = await place.run("status")
       #expect(status.status == .done && status.output.contains("'larder clone "), "\(status) \(context)")
       for verb in [["query", "Things"], ["download"], ["log"]] {
-        let refused = await place.rig.run(["-C", "copy"] + verb)
-        #expect(refused.status == .negative && refused.diagnostics.contains("'larder clone "), "\(refused) \(context)")
+        let rejected = await place.rig.run(["-C", "copy"] + verb)
+        #expect(
+          rejected.status == .negative && rejected.diagnostics.contains("'larder clone "), "\(rejected) \(context)")
       }
     }
     let resumed = await place.rig.run(place.line)
@@ -213,7 +214,7 @@ private final class FolderWatch: Sendable {
     }
   }
 
-  /// Ends; answers how many changes there were.
+  /// Ends; returns how many changes there were.
   func end() -> Int {
     state.withLock { $0.isOver = true }
     thread.wait()

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderCommands
 
 @Suite("Results as tables", .timeLimit(.minutes(1)))
-struct AnswerTableTests {
+struct ResultTableTests {
   private func rows(_ json: String) throws -> PrintedRows { PrintedRows(try JSONNode(Array(json.utf8))) }
 
   @Test("Columns in the order of their first appearance, without control information, in V2 and V4")

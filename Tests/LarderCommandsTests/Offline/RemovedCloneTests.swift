@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Stores that are removed or emptied", .timeLimit(.minutes(5)))
 struct RemovedCloneTests {
-  /// A service that runs `work` when its rows are asked for.
+  /// A service that runs `work` when its rows are requested.
   private func serve(_ work: @escaping @Sendable () -> Void) throws -> ScriptedServer {
     let metadata = """
       <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices><Schema Namespace="N" \

@@ -11,7 +11,7 @@ enum Terminal {
     let screen: String
   }
 
-  /// Runs it with all three streams on the terminal, at which all lines were typed before it asked.
+  /// Runs it with all three streams on the terminal, at which all lines were typed before the prompt.
   static func larder(_ arguments: [String], typing text: String) async throws -> Ending {
     let (master, slave) = try open()
     defer {

@@ -13,15 +13,15 @@ import Synchronization
   import Darwin
 #endif
 
-/// A service of three sets of things in pages of two, that sends a signal to the process which asks, at a request of its
-/// choice. Only `Things` can be changed.
+/// A service of three sets of things in pages of two, that sends a signal to the requesting process, at a request of
+/// its choice. Only `Things` can be changed.
 final class Things: Sendable {
   struct State {
     var names = [1: "a", 2: "b", 3: "c", 4: "d", 5: "e", 6: "f"]
     var versions: [Int: Int] = [:]
     var log: [String] = []
-    /// How sets and actions are answered that fail: by name, or by method and name.
-    var failing: [String: ScriptedServer.Answer] = [:]
+    /// The responses of sets and actions that fail: by name, or by method and name.
+    var failing: [String: ScriptedServer.Response] = [:]
     /// The process, and after how many requests of a method it gets which signal; whether that one is done before.
     var process: Int32?
     var signal = SIGINT
@@ -33,22 +33,22 @@ final class Things: Sendable {
 
   let state = Mutex(State())
 
-  func serve() throws -> ScriptedServer { try ScriptedServer { self.answer($0) } }
+  func serve() throws -> ScriptedServer { try ScriptedServer { self.response($0) } }
 
   func arm(_ method: HTTPMethod, at count: Int, isDone: Bool) {
     state.withLock { ($0.method, $0.left, $0.isDone) = (method, count, isDone) }
   }
 
-  /// Sends a signal in the place of an answer, that to the request for the metadata among them.
+  /// Sends a signal instead of a response, also of the response to the request for the metadata.
   func arm(_ signal: Int32, at count: Int) {
     arm(.get, at: count, isDone: false)
     state.withLock { ($0.signal, $0.countsMetadata) = (signal, true) }
   }
 
-  private func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     let path = (request.target.components(separatedBy: "/s/").last ?? "").removingPercentEncoding ?? ""
     let root = "http://\(request.fields["Host"] ?? "")/s/"
-    let (answer, isHit) = state.withLock { state -> (ScriptedServer.Answer, Bool) in
+    let (response, isHit) = state.withLock { state -> (ScriptedServer.Response, Bool) in
       var isHit = false
       let counts = state.countsMetadata || !path.hasPrefix("$metadata")
       if request.method == state.method, state.left > 0, counts {
@@ -56,23 +56,23 @@ final class Things: Sendable {
         isHit = state.left == 0
       }
       if isHit, !state.isDone { return (.hang, true) }
-      return (Things.answer(request.method, path, request.body, root, &state), isHit)
+      return (Things.response(request.method, path, request.body, root, &state), isHit)
     }
     guard isHit, let (process, signal) = state.withLock({ state in state.process.map { ($0, state.signal) } }) else {
-      return answer
+      return response
     }
     kill(process, signal)
     return .hang
   }
 
-  private static func answer(
+  private static func response(
     _ method: HTTPMethod, _ path: String, _ body: [UInt8], _ root: String, _ state: inout State
-  ) -> ScriptedServer.Answer {
+  ) -> ScriptedServer.Response {
     if path.hasPrefix("$metadata") {
       return .response(200, fields: ["Content-Type": "application/xml"], body: Things.metadata)
     }
     let set = String(path.prefix { $0 != "(" && $0 != "?" })
-    if let answer = state.failing["\(method) \(set)"] ?? state.failing[set] { return answer }
+    if let response = state.failing["\(method) \(set)"] ?? state.failing[set] { return response }
     if set == "Restock" { return .response(204, fields: ["OData-Version": "4.0"]) }
     let fields: HTTPFields = ["Content-Type": "application/json", "OData-Version": "4.0"]
     let key = path.hasPrefix("Things(") ? Int(path.dropFirst(7).prefix { $0.isNumber }) : nil

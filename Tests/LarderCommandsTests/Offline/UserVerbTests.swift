@@ -19,7 +19,7 @@ struct UserVerbTests {
     }
   }
 
-  /// A line in the clone, as a user whose key comes from a file of that name; nil for nobody.
+  /// A line in the clone, as a user whose key comes from a file of that name; nil for no user.
   private func run(_ user: String?, isPlain: Bool = false, _ arguments: String...) async -> Outcome {
     var line = arguments
     if let user { line += ["--user", user] }
@@ -29,9 +29,9 @@ struct UserVerbTests {
 
   private func clone(_ user: String, isPlain: Bool = false, text: String? = nil) async throws {
     let key = isPlain ? [] : ["--key-file", "\(user).key"]
-    let made = await Rig(directory: folder.path).run(
+    let cloned = await Rig(directory: folder.path).run(
       ["clone", root, "shop", "--query", "products=Products", "--user", user] + key)
-    try #require(made.status == .done, "\(made.diagnostics)")
+    try #require(cloned.status == .done, "\(cloned.diagnostics)")
     let json = #"{"Description":"\#(text ?? "of " + user)"}"#
     let changed = await run(user, isPlain: isPlain, "update", "Products(1)", json)
     try #require(changed.status == .done, "\(changed.diagnostics)")
@@ -43,12 +43,12 @@ struct UserVerbTests {
     return outcome.output.trimmingCharacters(in: .newlines) + outcome.diagnostics
   }
 
-  @Test("each user has a copy: another user's copy is set aside and comes back with its pending changes")
+  @Test("each user has a copy: another user's copy is set aside and restored with its pending changes")
   func setAside() async throws {
     try await clone("ada")
-    let refused = await run("bob", "status")
-    #expect(refused.status == .negative)
-    #expect(refused.diagnostics.contains("belongs to another user") && refused.diagnostics.contains("set-aside"))
+    let rejected = await run("bob", "status")
+    #expect(rejected.status == .negative)
+    #expect(rejected.diagnostics.contains("belongs to another user") && rejected.diagnostics.contains("set-aside"))
     let missing = await run("bob", "status", "--on-user-switch", "set-aside")
     #expect(missing.status == .negative, "\(missing.diagnostics)")
     #expect(missing.diagnostics.contains("no copy in this clone yet") && missing.diagnostics.contains("--query"))
@@ -56,8 +56,8 @@ struct UserVerbTests {
     #expect(download.status == .negative && download.diagnostics.contains("--query"), "\(download.diagnostics)")
     #expect(await description("ada") == "of ada")
 
-    let made = await run("bob", "download", "--on-user-switch", "set-aside", "--query", "products=Products")
-    #expect(made.status == .done, "\(made.diagnostics)")
+    let cloned = await run("bob", "download", "--on-user-switch", "set-aside", "--query", "products=Products")
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
     #expect(await description("bob") != "of ada")
     let sent = await run("bob", "upload", "--json")
     #expect(sent.status == .done && sent.output.contains("\"sent\":0"), "\(sent.output)\(sent.diagnostics)")
@@ -77,23 +77,24 @@ struct UserVerbTests {
     #expect(pending.output.contains("\"pending\":1"), "\(pending.output)")
     var search = MarkerSearch(for: ["of ada", "CREATE TABLE"])
     search.look(in: folder.file("shop"))
-    #expect(search.found == [])
+    #expect(search.matches == [])
   }
 
   @Test("a plain copy reports its number of pending changes, and is only set aside with a key")
   func plain() async throws {
     try await clone("ada", isPlain: true)
-    let refused = await run("bob", isPlain: true, "query", "Products/$count")
-    #expect(refused.status == .negative && refused.diagnostics.contains("1 pending change"), "\(refused.diagnostics)")
-    #expect(refused.output.isEmpty)
+    let rejected = await run("bob", isPlain: true, "query", "Products/$count")
+    #expect(
+      rejected.status == .negative && rejected.diagnostics.contains("1 pending change"), "\(rejected.diagnostics)")
+    #expect(rejected.output.isEmpty)
     let key = await run("bob", isPlain: true, "key", "--new-key-file", "../bob.key")
     #expect(key.status == .negative && key.diagnostics.contains("another user"), "\(key.diagnostics)")
     let line = ["download", "--user", "bob", "--on-user-switch", "set-aside", "--query", "products=Products"]
     let rig = Rig(directory: folder.file("shop"))
     let unkeyed = await rig.run(line)
     #expect(unkeyed.status == .storage && unkeyed.diagnostics.contains("--former-key-file"), "\(unkeyed.diagnostics)")
-    let made = await rig.run(line + ["--former-key-file", "../ada.key"])
-    #expect(made.status == .done, "\(made.diagnostics)")
+    let cloned = await rig.run(line + ["--former-key-file", "../ada.key"])
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
     #expect(await rig.run("query", "Products(1)/Description/$value").output.contains("of ada") == false)
     let back = await run("ada", "status", "--on-user-switch", "set-aside", "--former-key-file", "../bob.key")
     #expect(back.status == .done, "\(back.diagnostics)")
@@ -110,8 +111,8 @@ struct UserVerbTests {
     let early = await take()
     #expect(early.status == .negative && early.diagnostics.contains("1 pending change"), "\(early.diagnostics)")
     #expect(await run("ada", isPlain: true, "upload").status == .done)
-    let made = await take()
-    #expect(made.status == .done, "\(made.diagnostics)")
+    let cloned = await take()
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
     #expect(await run("ada", isPlain: true, "status").status == .negative)
     #expect(await run("bob", isPlain: true, "query", "Products/$count").status == .done)
   }

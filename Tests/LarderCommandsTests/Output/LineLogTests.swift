@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Buffered log lines", .timeLimit(.minutes(5)))
 struct LineLogTests {
-  /// An output that records its lines, and fails while `refusal` is set.
+  /// An output that records its lines, and fails while `rejection` is set.
   private final class Output: Sendable {
     let text = Mutex("")
-    let refusal = Mutex<OutputError?>(nil)
+    let rejection = Mutex<OutputError?>(nil)
 
     var port: OutputPort {
       OutputPort { (bytes) throws(OutputError) in
-        if let error = self.refusal.withLock({ $0 }) { throw error }
+        if let error = self.rejection.withLock({ $0 }) { throw error }
         self.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
       }
     }
@@ -40,16 +40,16 @@ struct LineLogTests {
   }
 
   @Test("Lines that cannot be written are counted and reported once, and the log continues")
-  func refusal() async {
+  func rejection() async {
     let output = Output()
     let failures = Mutex(0)
     let log = LineLog(output.port, onFailure: { _ in failures.withLock { $0 += 1 } })
-    output.refusal.withLock { $0 = .failed("No space left on device") }
+    output.rejection.withLock { $0 = .failed("No space left on device") }
     for line in ["a", "b"] {
       log.append(line)
       await log.flush()
     }
-    output.refusal.withLock { $0 = nil }
+    output.rejection.withLock { $0 = nil }
     log.append("c")
     await log.flush()
     #expect(output.lines == ["c", "(2 lines dropped)"])
@@ -60,10 +60,10 @@ struct LineLogTests {
   func closed() async {
     let output = Output()
     let log = LineLog(output.port, onFailure: { _ in Issue.record("the reader may go") })
-    output.refusal.withLock { $0 = .closed }
+    output.rejection.withLock { $0 = .closed }
     log.append("a")
     await log.flush()
-    output.refusal.withLock { $0 = nil }
+    output.rejection.withLock { $0 = nil }
     log.append("b")
     await log.flush()
     #expect(output.lines.isEmpty)

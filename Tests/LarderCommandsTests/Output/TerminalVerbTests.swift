@@ -8,19 +8,19 @@ import Testing
 @Suite("Hostile data on a terminal and in a pipe", .timeLimit(.minutes(5)))
 struct TerminalVerbTests {
   /// What steers a terminal, directs the writing, or is not seen.
-  static let evil = "a\u{1B}]0;x\u{07}b\u{9B}31m\u{7F}\u{202E}\u{61C}\u{200B}\u{FEFF}\u{E0041}z"
+  static let unsafeText = "a\u{1B}]0;x\u{07}b\u{9B}31m\u{7F}\u{202E}\u{61C}\u{200B}\u{FEFF}\u{E0041}z"
   private let server: ScriptedServer
   private let folder: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
-    server = try ScriptedServer { request in Self.answer(request) }
+    server = try ScriptedServer { request in Self.response(request) }
   }
 
-  private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private static func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     let path = request.path.components(separatedBy: "/s/").last ?? ""
     let json: HTTPFields = ["Content-Type": "application/json", "OData-Version": "4.0"]
-    let name = evil.unicodeScalars.map {
+    let name = unsafeText.unicodeScalars.map {
       $0.value < 0x20 ? "\\u00" + ($0.value < 16 ? "0" : "") + String($0.value, radix: 16) : String($0)
     }
     .joined()
@@ -44,7 +44,7 @@ struct TerminalVerbTests {
         200, fields: json, body: "{\"@odata.context\":\"$metadata#Things\",\"value\":[{\"ID\":1,\"Name\":\"\(name)\"}]}"
       )
     case "text": return .response(200, fields: ["Content-Type": "text/plain"], body: "x\u{202E}\u{9B}\u{FEFF}y")
-    case "fails": return .response(500, fields: ["Content-Type": "text/plain"], body: evil)
+    case "fails": return .response(500, fields: ["Content-Type": "text/plain"], body: unsafeText)
     default: return .response(404, fields: json, body: "{\"error\":{\"code\":\"1\",\"message\":\"\(name)\"}}")
     }
   }
@@ -68,39 +68,41 @@ struct TerminalVerbTests {
   func everyVerb() async throws {
     defer { server.stop() }
     let rig = Rig(directory: folder.path)
-    let evil = Self.evil
+    let unsafeText = Self.unsafeText
     let root = server.text("/s/")
     #expect(await rig.run("clone", root, "c", "--query", "things=Things").status == .done)
-    for (key, value) in [("k", evil), (evil, "x")] {
+    for (key, value) in [("k", unsafeText), (unsafeText, "x")] {
       let put = await Rig(input: Array(value.utf8), directory: folder.path).run(
-        "object", "put", "--store", "o", key, "--label", "l\(evil)")
+        "object", "put", "--store", "o", key, "--label", "l\(unsafeText)")
       #expect(put.status == .done, "\(put.diagnostics)")
     }
     let batch = try file("batch", "GET Things\n\nGET text\n")
     let payload = try file("payload.json", #"{"value":[{"Name":"\#("x\u{9B}\u{202E}\u{7F}y")"}]}"#)
     let lines: [[String]] = [
       ["get", root + "Things"], ["get", root + "text"], ["get", root + "fails"], ["get", root + "nothing", "-i"],
-      ["get", "--cache", "tc", root + "Things"], ["get", "--events", root + "Things"], ["get", root + evil],
+      ["get", "--cache", "tc", root + "Things"], ["get", "--events", root + "Things"], ["get", root + unsafeText],
       ["fetch", "--cache", "fc", root + "text"], ["fetch", "--cache", "fc", root + "text", "--json"],
       ["metadata", root], ["metadata", root, "--json"], ["cache", "list", "--cache", "tc"], ["batch", root, batch],
       ["batch", root, batch, "--json"], ["send", "POST", root + "Things", "--data", payload],
-      ["payload", "--file", payload], ["payload", "--file", payload, "--json"], ["parse", evil],
-      ["parse", "Things?$filter=Name eq '\(evil)'"],
+      ["payload", "--file", payload], ["payload", "--file", payload, "--json"], ["parse", unsafeText],
+      ["parse", "Things?$filter=Name eq '\(unsafeText)'"],
       ["-C", "c", "query", "Things", "--format", "table"], ["-C", "c", "query", "Things", "--format", "csv"],
       ["-C", "c", "query", "Things", "--format", "json"], ["-C", "c", "query", "Things(1)/Name/$value"],
-      ["-C", "c", "query", "Things(1)/Name"], ["-C", "c", "query", "Things?$filter=Name eq '\(evil)'", "--explain"],
-      ["-C", "c", "query", evil], ["-C", "c", "update", "Things(1)", #"{"Name":"\#("x\u{9B}\u{202E}y")"}"#],
+      ["-C", "c", "query", "Things(1)/Name"],
+      ["-C", "c", "query", "Things?$filter=Name eq '\(unsafeText)'", "--explain"],
+      ["-C", "c", "query", unsafeText], ["-C", "c", "update", "Things(1)", #"{"Name":"\#("x\u{9B}\u{202E}y")"}"#],
       ["-C", "c", "status"], ["-C", "c", "upload", "--plan"], ["-C", "c", "upload"], ["-C", "c", "errors", "list"],
       ["-C", "c", "errors", "list", "--json"], ["-C", "c", "errors", "show", "1"], ["-C", "c", "errors", "diff", "1"],
-      ["-C", "c", "log"], ["-C", "c", "log", "--json"], ["-C", "c", "download", evil],
+      ["-C", "c", "log"], ["-C", "c", "log", "--json"], ["-C", "c", "download", unsafeText],
       ["object", "list", "--store", "o"], ["object", "list", "--store", "o", "--json"],
       ["object", "get", "--store", "o", "k"],
-      ["object", "get", "--store", "o", "--metadata", evil], ["object", "get", "--store", "o", "no\(evil)"], [evil],
-      ["get", "--\(evil)"],
+      ["object", "get", "--store", "o", "--metadata", unsafeText],
+      ["object", "get", "--store", "o", "no\(unsafeText)"], [unsafeText],
+      ["get", "--\(unsafeText)"],
     ]
     for line in lines {
-      let found = await offences(line)
-      #expect(found == [], "\(line)")
+      let violations = await offences(line)
+      #expect(violations == [], "\(line)")
     }
   }
 
@@ -124,8 +126,8 @@ struct TerminalVerbTests {
     let rig = Rig(directory: folder.path)
     #expect(await rig.run("clone", server.text("/s/"), "c", "--query", "things=Things").status == .done)
     let inside = Rig(directory: folder.file("c"))
-    #expect(await inside.run("query", "Things", "--format", "csv").output == "ID,Name\r\n1,\(Self.evil)\r\n")
-    #expect(await inside.run("query", "Things(1)/Name/$value").output == Self.evil)
+    #expect(await inside.run("query", "Things", "--format", "csv").output == "ID,Name\r\n1,\(Self.unsafeText)\r\n")
+    #expect(await inside.run("query", "Things(1)/Name/$value").output == Self.unsafeText)
     #expect(await rig.run("get", server.text("/s/text")).output == "x\u{202E}\u{9B}\u{FEFF}y")
   }
 }

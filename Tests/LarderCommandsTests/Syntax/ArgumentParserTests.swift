@@ -124,11 +124,11 @@ struct ArgumentParserTests {
       (["cache", "list", "--help"], ["tool", "cache", "list"]),
     ] as [([String], [String])])
   func help(line: [String], path: [String]) throws {
-    guard case .help(_, let found) = try ArgumentParser.parse(line, root: Sample.root) else {
+    guard case .help(_, let command) = try ArgumentParser.parse(line, root: Sample.root) else {
       Issue.record("no help for \(line)")
       return
     }
-    #expect(found == path)
+    #expect(command == path)
   }
 
   @Test("A very long or strange word is rejected like any other")

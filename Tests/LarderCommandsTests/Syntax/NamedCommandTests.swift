@@ -85,8 +85,8 @@ struct NamedCommandTests {
   func sample() {
     let line =
       #"throw CommandFailure(.negative, "x", hint: "'larder \(folder.option)errors requeue 7' or 'errors list --al'")"#
-    let found = Self.named(line, place: "here").map { Self.problem($0.words) }
-    #expect(found == ["errors has no requeue", "list has no --al"])
+    let problem = Self.named(line, place: "here").map { Self.problem($0.words) }
+    #expect(problem == ["errors has no requeue", "list has no --al"])
     #expect(Self.named("// 'larder nothing'", place: "here").isEmpty)
     #expect(Self.problem(["larder", "nothing"]) == "there is no verb nothing")
     #expect(Self.problem(["larder", "-C", "DIR", "errors", "retry", "--all"]) == nil)

@@ -59,22 +59,22 @@ struct BatchVerbTests {
     "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n"
     + "--c\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 201 X\r\n\r\nmade\r\n--c\r\nContent-Type: application/http\r\n\r\nHTTP/1"
 
-  private static let cut: [(body: String, shown: String)] = [
+  private static let truncated: [(body: String, shown: String)] = [
     (part(200, "{}") + "--b\r\nContent-Type: applica", "1  GET P(1)  200  2 bytes\n{}\n"),
     (part(200, "{}") + part(404) + "--b", "1  GET P(1)  200  2 bytes\n{}\n2  GET P(2)  404\n"),
     (
       part(200, "{}") + part(204) + inner,
       "1  GET P(1)  200  2 bytes\n{}\n2  GET P(2)  204\n3.1  POST P  201  4 bytes\nmade\n"
     ),
-    // An id that is another's tells against the order.
+    // An id that is another's contradicts the order.
     (part(200, "{}", id: "9") + "--b\r\n", ""),
   ]
 
   @Test(
     "the parts before the break are shown, then the error, for a lost connection and for truncated content",
-    arguments: cut.indices, [0, 50])
-  func cutOff(_ place: Int, _ missing: Int) async throws {
-    let (body, shown) = Self.cut[place]
+    arguments: truncated.indices, [0, 50])
+  func endsEarly(_ place: Int, _ missing: Int) async throws {
+    let (body, shown) = Self.truncated[place]
     let server = try ScriptedServer { _ in
       .raw(
         "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\nContent-Length: \(body.utf8.count + missing)\r\n\r\n"

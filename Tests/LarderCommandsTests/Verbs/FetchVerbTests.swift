@@ -28,7 +28,9 @@ struct FetchVerbTests {
         let text = content.text.withLock { $0 }
         var fields: HTTPFields = ["Content-Type": "text/plain", "Cache-Control": cacheControl]
         if hasTag { fields[.etag] = "\"\(text.prefix(9))\"" }
-        if let asked = request.fields[.ifNoneMatch], asked == fields[.etag] { return .response(304, fields: fields) }
+        if let condition = request.fields[.ifNoneMatch], condition == fields[.etag] {
+          return .response(304, fields: fields)
+        }
         return .response(200, fields: fields, body: text)
       }
     }
@@ -57,14 +59,14 @@ struct FetchVerbTests {
     #expect(await site.fetch(rig: keyed).output == text)
     var search = MarkerSearch(for: ["nobody shall", "text/plain", "max-age", "127.0.0.1"])
     search.look(in: site.folder.path)
-    #expect(search.found == [] && search.looks > 1)
+    #expect(search.matches == [] && search.looks > 1)
     let file = try site.folder.write(Array("correct horse\n".utf8), to: "key")
     #expect(await site.fetch("--key-file", file).output == text)
     #expect(site.server.requests.count == 1)
     for rig in [Rig(), Rig(environment: ["LARDER_KEY": "another"])] {
-      let refused = await site.fetch(rig: rig)
-      #expect(refused.status == .storage && refused.output.isEmpty)
-      #expect(refused.diagnostics.contains("--key-file"))
+      let rejected = await site.fetch(rig: rig)
+      #expect(rejected.status == .storage && rejected.output.isEmpty)
+      #expect(rejected.diagnostics.contains("--key-file"))
     }
     let cache = ["cache", "list", "--cache", site.folder.file("cache")]
     #expect(await keyed.run(cache).output.hasPrefix("content: 1 entries"))
@@ -87,14 +89,14 @@ struct FetchVerbTests {
     }
     defer { server.stop() }
     let cache = ["--cache", folder.file("cache")]
-    let refused = await Rig().run(["fetch", "-o", folder.file("whole")] + cache + [server.text("/a")])
-    #expect(refused.status != .done, "\(refused.diagnostics)")
-    #expect(refused.diagnostics.contains("206"))
+    let rejected = await Rig().run(["fetch", "-o", folder.file("whole")] + cache + [server.text("/a")])
+    #expect(rejected.status != .done, "\(rejected.diagnostics)")
+    #expect(rejected.diagnostics.contains("206"))
     #expect(!FileManager.default.fileExists(atPath: folder.file("whole")))
     #expect(await Rig().run(["fetch", "--offline"] + cache + [server.text("/a")]).status != .done)
-    // Who asks for a part gets it.
-    let asked = await Rig().run(["fetch", "--header", "Range: bytes=0-3"] + cache + [server.text("/a")])
-    #expect(asked.output == "part", "\(asked.diagnostics)")
+    // A request for a part gets it.
+    let condition = await Rig().run(["fetch", "--header", "Range: bytes=0-3"] + cache + [server.text("/a")])
+    #expect(condition.output == "part", "\(condition.diagnostics)")
   }
 
   @Test("Fresh content is read from the cache without a request; expired content is confirmed or replaced")
@@ -163,8 +165,8 @@ struct FetchVerbTests {
     let site = try Site(cacheControl: "max-age=0, must-revalidate")
     _ = await site.fetch()
     site.change(to: "two")
-    let kept = await site.fetch("--offline")
-    #expect(kept.status == .done && kept.output == "one")
+    let stored = await site.fetch("--offline")
+    #expect(stored.status == .done && stored.output == "one")
     #expect(site.server.requests.count == 1)
     let miss = await site.fetch("--offline", path: "/b")
     #expect(miss.status == .negative && miss.output.isEmpty)
@@ -207,8 +209,8 @@ struct FetchVerbTests {
     let folder = try TemporaryFolder()
     let unasked = await Rig().run("fetch", "--cache", folder.path, server.text("/x"))
     #expect(unasked.status == .network && unasked.diagnostics.contains("is not valid HTTP: the server sent 304"))
-    let asked = await Rig().run("fetch", "--cache", folder.path, "-H", "If-None-Match: \"1\"", server.text("/x"))
-    #expect(asked.status == .network && asked.diagnostics.contains("The server responded with status 304."))
+    let condition = await Rig().run("fetch", "--cache", folder.path, "-H", "If-None-Match: \"1\"", server.text("/x"))
+    #expect(condition.status == .network && condition.diagnostics.contains("The server responded with status 304."))
   }
 
   @Test("Redirects are followed through the cache, and credentials stay with their origin")
@@ -258,8 +260,8 @@ struct FetchVerbTests {
     let broken = try ScriptedServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort") }
     defer { broken.stop() }
     let other = site.folder.file("other")
-    let cut = await Rig().run("fetch", "--cache", site.folder.file("cache"), broken.text("/x"), "-o", other)
-    #expect(cut.status == .network)
+    let interrupted = await Rig().run("fetch", "--cache", site.folder.file("cache"), broken.text("/x"), "-o", other)
+    #expect(interrupted.status == .network)
     #expect(!InputFile.exists(other))
     let again = await Rig().run("fetch", "--cache", site.folder.file("cache"), broken.text("/x"), "--offline")
     #expect(again.status == .negative)
@@ -274,7 +276,7 @@ struct FetchVerbTests {
     let both = await site.fetch("-i")
     #expect(both.output.hasPrefix("HTTP/1.1 200\r\n") && both.output.hasSuffix("\r\n\r\none"))
     #expect(both.output.contains("Cache-Status: larder; "))
-    // A HEAD is answered from what a GET has brought.
+    // A HEAD is served from what a GET has stored.
     #expect(await site.fetch("--method", "HEAD").output.isEmpty)
     #expect(site.server.requests.count == 2)
   }
@@ -339,9 +341,9 @@ struct FetchVerbTests {
     }
     #expect(await rig("right").run("fetch", site.server.text("/a")).output == "one")
     for key in ["wrong", nil] {
-      let refused = await rig(key).run("fetch", site.server.text("/a"))
-      #expect(refused.status == .storage && refused.output.isEmpty, "\(refused.diagnostics)")
-      #expect(refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
+      let rejected = await rig(key).run("fetch", site.server.text("/a"))
+      #expect(rejected.status == .storage && rejected.output.isEmpty, "\(rejected.diagnostics)")
+      #expect(rejected.diagnostics.contains(KeyAccess.hint), "\(rejected.diagnostics)")
     }
     #expect(await rig("right").run("fetch", site.server.text("/a"), "--offline").output == "one")
   }

@@ -68,7 +68,7 @@ struct GetVerbTests {
   }
 
   @Test(
-    "The exit status tells a failure of the client from one of the server",
+    "The exit status distinguishes a failure of the client from one of the server",
     arguments: [
       (400, CommandStatus.negative), (401, .network), (403, .negative), (404, .negative), (410, .negative),
       (412, .negative), (429, .network), (500, .network), (503, .network),
@@ -124,7 +124,7 @@ struct GetVerbTests {
 
   @Test("--retry repeats requests; without it nothing is repeated")
   func retry() async throws {
-    let server = try ScriptedServer(answers: [.response(503), .response(200, body: "late"), .response(503)])
+    let server = try ScriptedServer(responses: [.response(503), .response(200, body: "late"), .response(503)])
     defer { server.stop() }
     let late = await Rig().run("get", "--retry", "2", server.text("/x"))
     #expect(late.output == "late")
@@ -133,7 +133,7 @@ struct GetVerbTests {
   }
 
   @Test(
-    "A service without JSON is asked for Atom, unless --header sets Accept",
+    "Atom is requested from a service without JSON, unless --header sets Accept",
     arguments: [([] as [String], 2, CommandStatus.done), (["--header", "Accept: application/json"], 1, .negative)])
   func atom(options: [String], requests: Int, status: CommandStatus) async throws {
     let server = try ScriptedServer { request in

@@ -56,7 +56,7 @@ struct ParseVerbTests {
   }
 
   @Test("A text that cannot be parsed exits with 1 and shows the position")
-  func refused() async {
+  func rejected() async {
     let outcome = await Rig().run("parse", "?$filter=Price gt")
     #expect(outcome.status == .negative)
     #expect(outcome.output.isEmpty)
@@ -121,18 +121,18 @@ struct ParseLinesTests {
       """
     let outcome = await Rig(input: Array(input.utf8)).run("parse", "--lines")
     #expect(outcome.status == .done)
-    let answers = outcome.output.split(separator: "\n").map(String.init)
-    #expect(answers.count == 10)
-    #expect(answers.first == #"{"ok":true,"failAt":null,"message":null}"#)
-    #expect(answers[1].hasPrefix(#"{"ok":false,"failAt":23,"message":""#))
-    #expect(answers[2].hasPrefix(#"{"ok":false,"failAt":null,"message":"the line is not JSON"#))
-    #expect(answers[3].contains("no rule 'nothing'"))
-    #expect(answers[4].hasPrefix(#"{"ok":false,"failAt":null"#))
-    #expect(answers[5] == answers[0])
-    #expect(answers[6].hasPrefix(#"{"ok":false,"failAt":null"#))
-    #expect(answers[7].hasPrefix(#"{"ok":false,"failAt":5,"#), "\(answers[7])")
-    #expect(answers[8].hasPrefix(#"{"ok":false,"failAt":null"#))
-    #expect(answers[9] == answers[0])
+    let responses = outcome.output.split(separator: "\n").map(String.init)
+    #expect(responses.count == 10)
+    #expect(responses.first == #"{"ok":true,"failAt":null,"message":null}"#)
+    #expect(responses[1].hasPrefix(#"{"ok":false,"failAt":23,"message":""#))
+    #expect(responses[2].hasPrefix(#"{"ok":false,"failAt":null,"message":"the line is not JSON"#))
+    #expect(responses[3].contains("no rule 'nothing'"))
+    #expect(responses[4].hasPrefix(#"{"ok":false,"failAt":null"#))
+    #expect(responses[5] == responses[0])
+    #expect(responses[6].hasPrefix(#"{"ok":false,"failAt":null"#))
+    #expect(responses[7].hasPrefix(#"{"ok":false,"failAt":5,"#), "\(responses[7])")
+    #expect(responses[8].hasPrefix(#"{"ok":false,"failAt":null"#))
+    #expect(responses[9] == responses[0])
   }
 
   @Test("Lines arrive in pieces of any size")
@@ -153,9 +153,9 @@ struct ParseLinesTests {
     for _ in 0..<20 { lines.take(megabyte) }
     lines.take([0x0A])
     lines.take(Array("{\"input\":\"x\"}\n".utf8))
-    let answers = String(decoding: lines.takeResults(), as: UTF8.self).split(separator: "\n")
-    #expect(answers.count == 2)
-    #expect(answers.first?.contains("longer than") == true)
-    #expect(answers.last?.hasPrefix("{\"ok\":true") == true)
+    let responses = String(decoding: lines.takeResults(), as: UTF8.self).split(separator: "\n")
+    #expect(responses.count == 2)
+    #expect(responses.first?.contains("longer than") == true)
+    #expect(responses.last?.hasPrefix("{\"ok\":true") == true)
   }
 }

@@ -65,7 +65,7 @@ struct PayloadVerbTests {
         #"{"kind":"count","count":5}"#
       ),
     ])
-  func answers(recorded: String, shown: String) async {
+  func responses(recorded: String, shown: String) async {
     let outcome = await Rig(input: Array(recorded.utf8)).run("payload", "--file", "-")
     #expect(outcome.status == .done, "\(outcome.diagnostics)")
     #expect(outcome.output == shown + "\n" && outcome.diagnostics.isEmpty)

@@ -19,9 +19,9 @@ struct ProxySafetyTests {
       #expect(try await proxy.get("after\(memory)").text == "/after\(memory)")
       #expect(await proxy.end() == .done)
       #expect(proxy.diagnostics.text.isEmpty, "\(proxy.diagnostics.text)")
-      let kept = await Rig().run(
+      let stored = await Rig().run(
         "fetch", "--offline", "--cache", folder.file("cache"), server.text("/after\(memory)"))
-      #expect(kept.output == "/after\(memory)", "\(kept.diagnostics)")
+      #expect(stored.output == "/after\(memory)", "\(stored.diagnostics)")
     }
     server.stop()
   }
@@ -88,7 +88,7 @@ struct ProxySafetyTests {
     ([origin: "http://HOST:3000"], false), ([origin: "https://evil.example"], true), ([origin: "null"], true),
     ([origin: "http://HOST.evil.example"], true), ([origin: "http://evil.example:8080/HOST"], true),
     ([origin: ""], true), ([origin: "HOST"], true), ([origin: "http://HOST, http://evil.example"], true),
-    // What nobody knows today decides nothing.
+    // An unknown value decides nothing.
     ([site: "something-new", origin: "https://evil.example"], true), ([site: "something-new"], false),
     ([site: "CROSS-SITE"], true),
   ]
@@ -184,7 +184,7 @@ struct ProxySafetyTests {
     let server = try ScriptedServer { _ in .response(200, body: "ok") }
     defer { server.stop() }
     let folder = try TemporaryFolder()
-    // An http server asks for none, so any text will do.
+    // An http server requires none, so any text will do.
     let text = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
     let file = try folder.write(Array(text.utf8), to: "cert.pem")
     let proxy = try await RunningProxy("--upstream", server.text(""), "--cert", file)

@@ -16,19 +16,19 @@ final class RunningProxy: Sendable {
 
   /// What it writes, line by line.
   final class Lines: Sendable {
-    private let held = Mutex<[UInt8]>([])
+    private let bytes = Mutex<[UInt8]>([])
     private let count = Tally("lines of the proxy")
 
     var port: OutputPort {
       OutputPort { (bytes) throws(OutputError) in
-        self.held.withLock { $0 += bytes }
+        self.bytes.withLock { $0 += bytes }
         self.count.add(bytes.count { $0 == 0x0A })
       }
     }
 
     func wait(for count: Int) async throws -> [String] {
       try await self.count.wait(for: count)
-      return String(decoding: held.withLock { $0 }, as: UTF8.self).split(separator: "\n").map(String.init)
+      return String(decoding: bytes.withLock { $0 }, as: UTF8.self).split(separator: "\n").map(String.init)
     }
   }
 
@@ -60,7 +60,7 @@ final class RunningProxy: Sendable {
     return (response.status, response.fields, text)
   }
 
-  /// Sends a request without content, and reads the answer to its end.
+  /// Sends a request without content, and reads the response to its end.
   func send(_ method: HTTPMethod, _ path: String) async throws -> Int {
     let transport = try PlatformTransport.make(ConnectionSettings())
     let response = try await transport.send(
@@ -161,12 +161,12 @@ struct ProxyVerbTests {
     let proxy = try await RunningProxy(
       "--upstream", server.text(""), "--credential-header", "X-Who", "--no-credential-header", "X-Build-Key")
     #expect(try await proxy.get("a").text == "/a 0")
-    for (fields, answer) in [
+    for (fields, response) in [
       (["X-Who": "1"], "/a 1"), (["X-Who": "2"], "/a 2"), (["PRIVATE-TOKEN": "1"], "/a 3"),
       (["PRIVATE-TOKEN": "2"], "/a 4"),
       (["X-Build-Key": "1"], "/a 0"), (["X-Who": "1"], "/a 1"), (["Cookie": "1"], "/a 0"),
     ] as [(HTTPFields, String)] {
-      #expect(try await proxy.get("a", fields: fields).text == answer)
+      #expect(try await proxy.get("a", fields: fields).text == response)
     }
     #expect(await proxy.end() == .done)
     let invalid = await Rig().run("proxy", "--upstream", server.text(""), "--credential-header", "X Who")
@@ -188,7 +188,7 @@ struct ProxyVerbTests {
     }
     var search = MarkerSearch(for: ["Markierung-4411", "max-age", "127.0.0.1"])
     search.look(in: folder.file("cache"))
-    #expect(search.found == [] && search.looks > 1)
+    #expect(search.matches == [] && search.looks > 1)
     let without = await Rig().run(
       "proxy", "--port", "0", "--upstream", server.text(""), "--cache", folder.file("cache"))
     #expect(without.status == .storage)

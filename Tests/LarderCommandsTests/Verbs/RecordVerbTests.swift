@@ -151,7 +151,7 @@ struct RecordVerbTests {
     #expect(outcome.diagnostics.contains("/s/Orders?sig=***: the content is encoded with '\(coding)'"))
   }
 
-  @Test("A pipe is only written to; an empty file is refused")
+  @Test("A pipe is only written to; an empty file is rejected")
   func pipes() async throws {
     let server = try server()
     defer { server.stop() }
@@ -176,8 +176,8 @@ struct RecordVerbTests {
     let folder = try TemporaryFolder()
     let url = server.text("/s/Orders")
     let file = try folder.write(Array("{}".utf8), to: "other.json")
-    let refused = await Rig().run("record", "-o", file, url)
-    #expect(refused.status == .storage && refused.diagnostics.contains("not written by 'larder record'"))
+    let rejected = await Rig().run("record", "-o", file, url)
+    #expect(rejected.status == .storage && rejected.diagnostics.contains("not written by 'larder record'"))
     let unwritable = await Rig().run("record", "-o", folder.path, url)
     #expect(
       unwritable.status == .storage && unwritable.diagnostics.contains("it is a folder"), "\(unwritable.diagnostics)"

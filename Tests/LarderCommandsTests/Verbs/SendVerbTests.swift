@@ -80,7 +80,7 @@ struct SendVerbTests {
 
   // MARK: Batch
 
-  static let answer = """
+  static let response = """
     --b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"ID":1}\r\n\
     --b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n\
     --c\r\nContent-Type: application/http\r\nContent-ID: 1\r\n\r\nHTTP/1.1 201 Created\r\n\r\nmade\r\n--c--\r\n\
@@ -103,7 +103,7 @@ struct SendVerbTests {
   @Test("A text becomes one multipart request; each part's status and payload are shown; a failed part exits with 1")
   func batch() async throws {
     let server = try ScriptedServer { _ in
-      .response(202, fields: ["Content-Type": "multipart/mixed; boundary=b"], body: Self.answer)
+      .response(202, fields: ["Content-Type": "multipart/mixed; boundary=b"], body: Self.response)
     }
     defer { server.stop() }
     let root = server.text("/svc")
@@ -137,7 +137,7 @@ struct SendVerbTests {
     arguments: [
       "{}\r\n--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No", "{}\r\n--b\r\n", "{}\r\n--b--",
     ], [1, 0])
-  func cutOff(end: String, missing: Int) async throws {
+  func endsEarly(end: String, missing: Int) async throws {
     let body = "--b\r\nContent-Type: application/http\r\nContent-ID: 1\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + end
     let head = """
       HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\nContent-Length: \(body.utf8.count + missing)\r\n\r\n

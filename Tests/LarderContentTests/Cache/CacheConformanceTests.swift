@@ -18,7 +18,7 @@ struct CacheConformanceTests {
     #expect(try await rig.cache.entry(forKey: "a") == nil)
   }
 
-  @Test("an entry comes back whole, with its own metadata", arguments: ProvidedCache.allCases, sizes)
+  @Test("an entry is returned whole, with its own metadata", arguments: ProvidedCache.allCases, sizes)
   func storing(kind: ProvidedCache, size: Int) async throws {
     let rig = try await kind.make()
     let bytes = sampleBytes(size)
@@ -57,9 +57,9 @@ struct CacheConformanceTests {
     let bytes = sampleBytes(size)
     let entry = CacheEntry(metadata: sampleMetadata(1), length: size) { (range) in Array(bytes[range]) }
     try await rig.cache.store(entry, forKey: "a")
-    let found = try #require(try await rig.cache.entry(forKey: "a"))
-    #expect(found.metadata == sampleMetadata(1))
-    #expect(try await found.allBytes() == bytes)
+    let stored = try #require(try await rig.cache.entry(forKey: "a"))
+    #expect(stored.metadata == sampleMetadata(1))
+    #expect(try await stored.allBytes() == bytes)
   }
 
   @Test("a source that fails is not stored, and leaves what was there", arguments: ProvidedCache.allCases)
@@ -95,7 +95,7 @@ struct CacheConformanceTests {
     }
   }
 
-  @Test("metadata of every kind come back as they were", arguments: ProvidedCache.allCases)
+  @Test("metadata of every kind is returned unchanged", arguments: ProvidedCache.allCases)
   func metadata(kind: ProvidedCache) async throws {
     let rig = try await kind.make()
     var parts = sampleMetadata(1)
@@ -131,7 +131,7 @@ struct CacheConformanceTests {
     }
   }
 
-  @Test("keys are told apart, however long and odd", arguments: ProvidedCache.allCases)
+  @Test("keys are distinguished, however long and unusual", arguments: ProvidedCache.allCases)
   func keys(kind: ProvidedCache) async throws {
     let rig = try await kind.make()
     let long = "http://example.com/" + String(repeating: "x", count: 9000)
@@ -167,7 +167,7 @@ struct CacheConformanceTests {
   }
 
   @Test("content stays readable while its entry is held", arguments: ProvidedCache.allCases, [100, 400_000])
-  func held(kind: ProvidedCache, size: Int) async throws {
+  func heldOpen(kind: ProvidedCache, size: Int) async throws {
     let rig = try await kind.make()
     func enter(_ number: Int) async throws -> CacheEntry {
       try await rig.cache.store(sampleEntry(number, count: size), forKey: "a")
@@ -319,9 +319,9 @@ struct CacheConformanceTests {
     case 9 where number < 10: try await cache.removeAll()
     default:
       guard let entry = try await cache.entry(forKey: key) else { return }
-      let found = Int(entry.metadata.requestMilliseconds - sampleMetadata(0).requestMilliseconds)
-      #expect(entry.metadata == sampleMetadata(found))
-      #expect(try await entry.allBytes() == sampleBytes(size(found), seed: found))
+      let stored = Int(entry.metadata.requestMilliseconds - sampleMetadata(0).requestMilliseconds)
+      #expect(entry.metadata == sampleMetadata(stored))
+      #expect(try await entry.allBytes() == sampleBytes(size(stored), seed: stored))
     }
   }
 }

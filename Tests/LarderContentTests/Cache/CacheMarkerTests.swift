@@ -12,9 +12,11 @@ import Testing
 /// can fail.
 @Suite("The files of an encrypted cache contain no plain text", .serialized, .timeLimit(.minutes(5)))
 struct CacheMarkerTests {
-  private static let markers = own + ["example.com", "text/plain", "CREATE TABLE"]
+  private static let markers = uniqueMarkers + ["example.com", "text/plain", "CREATE TABLE"]
   /// Those that no other test has in files of its own, which this process has open too.
-  private static let own = ["Markierung-Inhalt", "Markierung-URL", "Markierung-Feld", "Markierung-Schluessel"]
+  private static let uniqueMarkers = [
+    "Markierung-Inhalt", "Markierung-URL", "Markierung-Feld", "Markierung-Schluessel",
+  ]
 
   private static func entry(_ number: Int, count: Int) -> CacheEntry {
     let words = Array("Markierung-Inhalt \(number) ".utf8)
@@ -33,16 +35,16 @@ struct CacheMarkerTests {
       try await cache.store(entry, forKey: "Markierung-Schluessel-\(number)")
       try await cache.update(entry, to: entry.metadata, forKey: "Markierung-Schluessel-\(number)")
     }
-    // Half-way: a content on its way, one that was given up, what was removed and replaced.
+    // In progress: a content being written, one that was given up, what was removed and replaced.
     let writer = try await cache.makeWriter()
     for _ in 0..<5 { try await writer.append(try await entry(77, count: 200_000).allBytes()) }
     for number in 0..<10 { try await cache.removeEntry(forKey: "Markierung-Schluessel-\(number)") }
     try await cache.store(entry(50, count: 200_000), forKey: "Markierung-Schluessel-11")
     search.look(in: folder)
     #if os(Linux)
-      var open = MarkerSearch(for: own)
+      var open = MarkerSearch(for: uniqueMarkers)
       open.look(atOpenFilesOf: getpid())
-      if isKeyed { #expect(open.found == []) }
+      if isKeyed { #expect(open.matches == []) }
     #endif
     _ = try await writer.commit(entry(77, count: 1).metadata, forKey: "Markierung-Schluessel-77")
     search.look(in: folder)
@@ -58,7 +60,7 @@ struct CacheMarkerTests {
     search.look(in: folder.path)
     await cache.close()
     search.look(in: folder.path)
-    #expect(isKeyed ? search.found == [] : search.found.count > 20)
+    #expect(isKeyed ? search.matches == [] : search.matches.count > 20)
     // About fifty: a file that is just being removed is looked at or not.
     #expect(search.looks > 40)
   }
@@ -76,7 +78,7 @@ struct CacheMarkerTests {
     #if os(Linux)
       var search = MarkerSearch(for: ["Markierung-Spule-91b7"])
       search.look(atOpenFilesOf: getpid())
-      #expect(search.found == [])
+      #expect(search.matches == [])
       // As Linux names what has no name.
       #expect(search.names.contains { $0.hasPrefix("#") })
     #endif
@@ -84,7 +86,7 @@ struct CacheMarkerTests {
 
   #if os(Linux)
     @Test(
-      "what a busy process has open at any moment, and what is left where it is killed",
+      "the files that a busy process has open at any time, and those that remain when it is killed",
       arguments: [true, false])
     func killed(isKeyed: Bool) async throws {
       let folder = try TemporaryFolder()
@@ -94,7 +96,7 @@ struct CacheMarkerTests {
       let search = await MarkerSearch.search(
         for: [CacheRig.marker, "example.com", "X-Round", "CREATE TABLE"], in: folder.path, of: process,
         untilLine: 1500)
-      #expect(isKeyed ? search.found == [] : search.found.count > 5)
+      #expect(isKeyed ? search.matches == [] : search.matches.count > 5)
       #expect(search.looks > 20)
       print(
         "files, \(isKeyed ? "encrypted" : "plain"): \(search.looks) files, \(search.bytes >> 20) MiB looked through")

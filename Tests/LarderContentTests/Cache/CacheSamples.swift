@@ -3,7 +3,7 @@ import LarderTestSupport
 
 @testable import LarderContent
 
-/// Metadata of a response; the number tells it from others.
+/// Metadata of a response; the number distinguishes it from others.
 func sampleMetadata(_ number: Int = 0, url: String = "http://example.com/a") -> CacheMetadata {
   CacheMetadata(
     url: url, status: 200, fields: ["Content-Type": "text/plain", "ETag": "\"\(number)\""],

@@ -32,7 +32,7 @@ struct CacheSuspensionTests {
   }
 
   @Test(
-    "holds no lock, refuses every call by name, and goes on when it is resumed", arguments: Kind.allCases,
+    "holds no lock, rejects every call by name, and works again when it is resumed", arguments: Kind.allCases,
     [false, true])
   func life(kind: Kind, isEncrypted: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -40,7 +40,7 @@ struct CacheSuspensionTests {
     let entry = Self.entry("one")
     try await cache.store(entry, forKey: "k")
     try await cache.store(CacheEntry(metadata: Self.metadata, bytes: Self.large), forKey: "large")
-    let held = try #require(try await cache.entry(forKey: "large"))
+    let openEntry = try #require(try await cache.entry(forKey: "large"))
     let writer = try await cache.makeWriter()
     try await writer.append(Self.large)
     #if os(Linux)
@@ -57,7 +57,7 @@ struct CacheSuspensionTests {
     ]
     for call in calls { await #expect(throws: CacheError.suspended) { try await call() } }
     #expect(cache.entryInMemory(forKey: "k") == nil)
-    // What has begun ends: a tiered writer goes on in memory alone, and its entry is not kept on the disk.
+    // What has begun ends: a tiered writer continues in memory alone, and its entry is not stored on the disk.
     if !kind.isTiered {
       await #expect(throws: CacheError.suspended) { try await writer.append(Self.large) }
       await #expect(throws: CacheError.self) { _ = try await writer.commit(Self.metadata, forKey: "late") }
@@ -69,7 +69,7 @@ struct CacheSuspensionTests {
     #expect(try await Self.text(cache) == "one")
     #expect(try await cache.entry(forKey: "late") == nil)
     // An entry from before reads on; a new one reads.
-    #expect(try await held.read(0..<Self.large.count) == Self.large)
+    #expect(try await openEntry.read(0..<Self.large.count) == Self.large)
     #expect(try await cache.entry(forKey: "large")?.read(0..<Self.large.count) == Self.large)
     // A session of its own: what another cache clears up at its opening is not this one's.
     let second = try await cache.makeWriter()
@@ -80,7 +80,7 @@ struct CacheSuspensionTests {
     #expect(try await other.entry(forKey: "second")?.read(0..<Self.large.count) == Self.large)
   }
 
-  @Test("does not answer from memory what another has changed meanwhile", arguments: Kind.allCases)
+  @Test("does not return from memory what another process has changed meanwhile", arguments: Kind.allCases)
   func changedElsewhere(kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let mine = try await kind.open(folder)
@@ -130,7 +130,7 @@ struct CacheSuspensionTests {
     await #expect(throws: CacheError.closed) { _ = try await cache.makeWriter() }
   }
 
-  /// A cache that notes whether it is suspended, and fails to suspend and to resume where it is told to.
+  /// A cache that notes whether it is suspended, and fails to suspend and to resume if configured to.
   private final class NotingCache: Cache {
     private struct State {
       var isSuspended = false
@@ -182,11 +182,12 @@ struct CacheSuspensionTests {
     #expect(try await Self.text(cache) == "one")
   }
 
-  @Test("suspended and resumed in any order beside changes: each is made or refused by name", arguments: Kind.allCases)
+  @Test(
+    "suspended and resumed in any order beside changes: each is applied or rejected by name", arguments: Kind.allCases)
   func mixture(kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let cache = try await kind.open(folder)
-    let kept = await withTaskGroup(of: String?.self) { group in
+    let storedKeys = await withTaskGroup(of: String?.self) { group in
       for number in 0..<200 {
         group.addTask { @concurrent in
           do throws(CacheError) {
@@ -201,11 +202,11 @@ struct CacheSuspensionTests {
           return nil
         }
       }
-      var kept: [String] = []
-      for await key in group { if let key { kept.append(key) } }
-      return kept
+      var storedKeys: [String] = []
+      for await key in group { if let key { storedKeys.append(key) } }
+      return storedKeys
     }
     try await cache.resume()
-    for key in kept { #expect(try await cache.entry(forKey: key) != nil, "\(key)") }
+    for key in storedKeys { #expect(try await cache.entry(forKey: key) != nil, "\(key)") }
   }
 }

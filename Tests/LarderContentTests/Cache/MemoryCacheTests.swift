@@ -49,8 +49,8 @@ struct MemoryCacheTests {
         let isTaken = await cacheError { try await cache.store(entry, forKey: key) } == nil
         #expect(isTaken == model.store(entry, key))
       case 40..<80:
-        let (found, expected) = (try await cache.entry(forKey: key), model.use(key))
-        #expect(found?.metadata == expected?.metadata)
+        let (stored, expected) = (try await cache.entry(forKey: key), model.use(key))
+        #expect(stored?.metadata == expected?.metadata)
       case 80..<90:
         if let seen = model.entries.randomElement(using: &generator)?.entry {
           try await cache.update(seen, to: sampleMetadata(number), forKey: key)
@@ -69,7 +69,7 @@ struct MemoryCacheTests {
     }
   }
 
-  @Test("content past the limit of one entry is refused, by the cache and by its writer")
+  @Test("content larger than the limit of one entry is rejected, by the cache and by its writer")
   func tooLarge() async throws {
     let cache = MemoryCache(byteLimit: 10_000, entryByteLimit: 1000)
     try await cache.store(sampleEntry(1, count: 1000), forKey: "a")
@@ -106,7 +106,7 @@ struct MemoryCacheTests {
     }
   }
 
-  @Test("entries tell that they come from memory, wherever they came from before")
+  @Test("entries report that they come from memory, wherever they came from before")
   func tier() async throws {
     let cache = MemoryCache()
     try await cache.store(CacheEntry(metadata: sampleMetadata(), bytes: [1], tier: .disk), forKey: "a")

@@ -10,7 +10,7 @@ import Testing
 enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable {
   case memory
   case tiered
-  case own
+  case dictionary
   case files
   case tieredFiles
 
@@ -21,7 +21,7 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
     switch self {
     case .memory: Rig(cache: MemoryCache())
     case .tiered: Rig(cache: TieredCache(memory: MemoryCache(byteLimit: 2 << 20), disk: MemoryCache()))
-    case .own: Rig(cache: DictionaryCache())
+    case .dictionary: Rig(cache: DictionaryCache())
     case .files: try files { $0 }
     case .tieredFiles: try files { TieredCache(memory: MemoryCache(byteLimit: 1 << 20), disk: $0) }
     }
@@ -48,8 +48,8 @@ final class DictionaryCache: Cache {
 
   func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     let bytes = try await entry.read(0..<entry.length)
-    let kept = CacheEntry(metadata: entry.metadata, bytes: bytes)
-    entries.withLock { $0[key] = kept }
+    let stored = CacheEntry(metadata: entry.metadata, bytes: bytes)
+    entries.withLock { $0[key] = stored }
   }
 
   func removeEntry(forKey key: String) async throws(CacheError) { entries.withLock { $0[key] = nil } }
@@ -57,7 +57,7 @@ final class DictionaryCache: Cache {
   func removeAll() async throws(CacheError) { entries.withLock { $0 = [:] } }
 }
 
-/// A cache that lets other tasks run before and after each of its steps, and fails where it is told to.
+/// A cache that lets other tasks run before and after each of its steps, and fails if configured to.
 final class RestlessCache: Cache {
   private let inner: any Cache
   private let state: Mutex<State>
@@ -85,9 +85,9 @@ final class RestlessCache: Cache {
 
   func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
     await pause()
-    let found = try await inner.entry(forKey: key)
+    let stored = try await inner.entry(forKey: key)
     await pause()
-    return found
+    return stored
   }
 
   func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {

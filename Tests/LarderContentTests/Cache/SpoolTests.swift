@@ -11,13 +11,13 @@ struct SpoolTests {
   /// A cache of three functions, which has the defaults for the rest.
   final class Shelf: Cache {
     let entries = Mutex<[String: CacheEntry]>([:])
-    let refusal: CacheError?
+    let rejection: CacheError?
 
-    init(refusal: CacheError? = nil) { self.refusal = refusal }
+    init(rejection: CacheError? = nil) { self.rejection = rejection }
 
     func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entries.withLock { $0[key] } }
     func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
-      if let refusal { throw refusal }
+      if let rejection { throw rejection }
       entries.withLock { $0[key] = entry }
     }
     func removeEntry(forKey key: String) async throws(CacheError) { entries.withLock { $0[key] = nil } }
@@ -59,8 +59,8 @@ struct SpoolTests {
   }
 
   @Test("A cache that rejects the entry throws at the commit; the content stays readable")
-  func refused() async throws {
-    let writer = try await Shelf(refusal: .tooLarge(limit: 3)).makeWriter()
+  func rejected() async throws {
+    let writer = try await Shelf(rejection: .tooLarge(limit: 3)).makeWriter()
     try await writer.append([1, 2, 3, 4])
     #expect(
       await cacheError { _ = try await writer.commit(sampleMetadata(), forKey: "a") } == .tooLarge(limit: 3))
@@ -90,7 +90,7 @@ struct SpoolTests {
         == .failed(path: "/nowhere/at/all", reason: "No such file or directory"))
   }
 
-  @Test("the system's refusals have cases of their own")
+  @Test("the errors of the system have cases of their own")
   func codes() {
     #expect(CacheError(errno: ENOSPC, path: "/x") == .full(path: "/x"))
     #expect(CacheError(errno: EDQUOT, path: "/x") == .full(path: "/x"))
@@ -195,9 +195,9 @@ struct SpoolTests {
   }
 
   @Test(
-    "what a folder's cache reads back of content on its way is checked too", arguments: [true, false],
+    "content that a folder's cache reads back before it is complete is checked too", arguments: [true, false],
     [0, 70_000, 131_071])
-  func changedByteOnItsWay(isEncrypted: Bool, place: Int) async throws {
+  func byteChangedBeforeReading(isEncrypted: Bool, place: Int) async throws {
     let folder = try TemporaryFolder()
     let cache = try FileCache(
       path: folder.file("cache"),

@@ -26,7 +26,7 @@ struct TieredCacheTests {
     #expect(try await cache.entry(forKey: "small")?.tier == .memory)
   }
 
-  @Test("an entry tells where it came from")
+  @Test("an entry reports where it came from")
   func tier() async throws {
     let below = MemoryCache()
     let cache = TieredCache(memory: MemoryCache(), disk: DiskLike(below))
@@ -72,7 +72,7 @@ struct TieredCacheTests {
   }
 
   @Test(
-    "while the second cannot be changed, the first goes on alone, and nothing old comes back",
+    "while the second cannot be changed, the first works alone, and nothing outdated is returned",
     arguments: [CacheError.full(path: "/d"), .readOnly(path: "/d")])
   func failingDisk(failure: CacheError) async throws {
     try await cache.store(sampleEntry(1), forKey: "kept")
@@ -152,14 +152,14 @@ struct TieredCacheTests {
     // A first cache that is small, so that it forgets and promotes all the time.
     let memory = RestlessCache(MemoryCache(byteLimit: 2500, entryByteLimit: 1000), seed: seed)
     let cache = TieredCache(memory: memory, disk: RestlessCache(seed: seed &+ 1))
-    let course = Course()
+    let order = Order()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for reader in 0..<6 {
         group.addTask {
           var generator = PrintedSeed(seed: seed &+ 100 &+ UInt64(reader))
-          while !course.isOver.load(ordering: .acquiring) {
+          while !order.isOver.load(ordering: .acquiring) {
             let key = Int.random(in: 0..<4, using: &generator)
-            let least = course.done.withLock { $0[key] }
+            let least = order.done.withLock { $0[key] }
             if let entry = try await cache.entry(forKey: "\(key)") {
               let version = Int(entry.metadata.requestMilliseconds - sampleMetadata(0).requestMilliseconds)
               #expect(version >= least, "key \(key): \(version) after \(least)")
@@ -169,7 +169,7 @@ struct TieredCacheTests {
         }
       }
       group.addTask {
-        defer { course.isOver.store(true, ordering: .releasing) }
+        defer { order.isOver.store(true, ordering: .releasing) }
         try await withThrowingTaskGroup(of: Void.self) { changes in
           // One task a key, so that the order of its changes is known.
           for key in 0..<4 {
@@ -177,7 +177,7 @@ struct TieredCacheTests {
               var generator = PrintedSeed(seed: seed &+ 200 &+ UInt64(key))
               for version in 1...150 {
                 try await TieredCacheTests.change(cache, key: "\(key)", version: version, &generator)
-                course.done.withLock { $0[key] = version }
+                order.done.withLock { $0[key] = version }
               }
             }
           }
@@ -189,7 +189,7 @@ struct TieredCacheTests {
   }
 
   /// How far the changes are.
-  private final class Course: Sendable {
+  private final class Order: Sendable {
     let done = Mutex([Int](repeating: 0, count: 4))
     let isOver = Atomic(false)
   }

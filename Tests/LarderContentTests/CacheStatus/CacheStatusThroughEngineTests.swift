@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Cache-Status of the engine (RFC 9211 §2)", .timeLimit(.minutes(5)))
 struct CacheStatusThroughEngineTests {
-  private static func status(_ answer: CachedResponse) throws -> CacheStatus {
-    let said = answer.response.fields.values(of: .cacheStatus).joined(separator: ", ")
+  private static func status(_ response: CachedResponse) throws -> CacheStatus {
+    let said = response.response.fields.values(of: .cacheStatus).joined(separator: ", ")
     return try #require(try CacheStatus.list(said).last)
   }
 
-  private static let fresh = HandNetwork.Scripted(200, ["ETag": "\"1\"", "Cache-Control": "max-age=10"], "one")
+  private static let fresh = ManualNetwork.Scripted(200, ["ETag": "\"1\"", "Cache-Control": "max-age=10"], "one")
 
   struct Line: Sendable, CustomTestStringConvertible {
     var method = HTTPMethod.get
@@ -44,8 +44,8 @@ struct CacheStatusThroughEngineTests {
       let rig = EngineRig { _, _ in Self.fresh }
       if state > 0 { _ = try await rig.line() }
       if state > 1 { rig.clock.pass(seconds: 11) }
-      let answer = try await rig.answer(method: line.method, line.fields, policy: line.policy)
-      let status = try Self.status(answer)
+      let response = try await rig.response(method: line.method, line.fields, policy: line.policy)
+      let status = try Self.status(response)
       #expect(status.forward == reason, "\(state)")
       #expect(status.isHit == (reason == nil))
     }
@@ -63,28 +63,28 @@ struct CacheStatusThroughEngineTests {
   func varyMiss() async throws {
     let rig = EngineRig { _, _ in .init(200, ["Vary": "A", "Cache-Control": "max-age=10"], "one") }
     _ = try await rig.line("/a", ["A": "1"])
-    #expect(try Self.status(try await rig.answer("/a", ["A": "2"])).forward == .varyMiss)
+    #expect(try Self.status(try await rig.response("/a", ["A": "2"])).forward == .varyMiss)
   }
 
-  @Test("stored is not said before the content is stored: nobody can know that it will be (§2.5)")
+  @Test("stored is not reported before the content is stored: whether it will be is unknown (§2.5)")
   func unknown() async throws {
     let small = MemoryCache(byteLimit: 1 << 16, entryByteLimit: 2)
     for cache in [nil, small] as [(any Cache)?] {
       let rig = EngineRig({ _, _ in Self.fresh }, over: cache)
-      let answer = try await rig.answer()
-      #expect(try Self.status(answer).isStored == false)
-      #expect(try await EngineRig.line(answer) == "200 one network")
-      // What the head cannot say, the answer tells at its end.
-      #expect(answer.isStored == (cache == nil))
+      let response = try await rig.response()
+      #expect(try Self.status(response).isStored == false)
+      #expect(try await EngineRig.line(response) == "200 one network")
+      // What the head cannot say, the response reports at its end.
+      #expect(response.isStored == (cache == nil))
     }
   }
 
-  @Test("stored is said of an answer without content, which is stored before it is passed on (§2.5)")
+  @Test("stored is reported for a response without content, which is stored before it is passed on (§2.5)")
   func empty() async throws {
     for fails in [false, true] {
       let rig = EngineRig { _, _ in .init(204, ["Cache-Control": "max-age=10"]) }
       if fails { rig.shelf.fail(.commit, .full(path: "shelf")) }
-      #expect(try Self.status(try await rig.answer()).isStored != fails)
+      #expect(try Self.status(try await rig.response()).isStored != fails)
       #expect(rig.shelf.keys.isEmpty == fails)
     }
   }
@@ -99,12 +99,12 @@ struct CacheStatusThroughEngineTests {
     _ = try await rig.line()
     rig.clock.pass(seconds: 11)
     if fails { rig.shelf.fail(.update, .full(path: "shelf")) }
-    let answer = try await rig.answer()
-    let status = try Self.status(answer)
+    let response = try await rig.response()
+    let status = try Self.status(response)
     #expect(status.forward == .stale && status.forwardStatus == 304)
     #expect(status.isStored == isStored)
-    #expect(answer.isStored == isStored)
-    #expect(try await EngineRig.line(answer) == "200 one validated")
+    #expect(response.isStored == isStored)
+    #expect(try await EngineRig.line(response) == "200 one validated")
   }
 
   @Test("a stored response in place of a failure says why the request went on (§2.1, §2.2)")
@@ -112,7 +112,7 @@ struct CacheStatusThroughEngineTests {
     let rig = EngineRig { _, index in index == 0 ? Self.fresh : .init(503) }
     _ = try await rig.line()
     rig.clock.pass(seconds: 11)
-    let status = try Self.status(try await rig.answer(policy: .staleWhenUnreachable))
+    let status = try Self.status(try await rig.response(policy: .staleWhenUnreachable))
     #expect(!status.isHit && status.forward == .stale && status.forwardStatus == 503 && status.timeToLive == -1)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Content errors", .timeLimit(.minutes(5)))
 struct ContentErrorTests {
   /// Authentication, network, no connection, parse, server, time-out.
-  private static func answers(_ error: ContentError) -> [Bool] {
+  private static func responses(_ error: ContentError) -> [Bool] {
     [
       error.isAuthenticationError, error.isNetworkError, error.isNoConnectionError, error.isParseError,
       error.isServerError, error.isTimeoutError,
@@ -21,7 +21,7 @@ struct ContentErrorTests {
     ])
   func byStatus(status: Int, expected: String) {
     let error = ContentError(.status(status), url: URL(fileURLWithPath: "/"), httpStatus: status)
-    #expect(Self.answers(error).map { $0 ? "1" : "0" }.joined() == expected)
+    #expect(Self.responses(error).map { $0 ? "1" : "0" }.joined() == expected)
   }
 
   @Test(
@@ -41,7 +41,7 @@ struct ContentErrorTests {
   func byTransport(failure: HTTPTransportError, expected: String) async throws {
     let rig = ManagerRig { _, _ in .failure(failure) }
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: rig.query()) }
-    #expect(error.map { Self.answers($0).map { $0 ? "1" : "0" }.joined() } == expected)
+    #expect(error.map { Self.responses($0).map { $0 ? "1" : "0" }.joined() } == expected)
     #expect(error?.cause as? HTTPTransportError == failure)
   }
 
@@ -57,7 +57,7 @@ struct ContentErrorTests {
   }
 
   @Test("Content that the parser rejects is not stored, and the next query requests it again")
-  func parserRefusesNews() async throws {
+  func parserRejectsNew() async throws {
     let rig = ManagerRig { _, index in .init(200, ["Cache-Control": "max-age=100"], index == 0 ? "no" : "12") }
     let query = ContentQuery<Int>.json(rig.rig.request("/a").url)
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
@@ -68,7 +68,7 @@ struct ContentErrorTests {
   }
 
   @Test("Stored content that the parser rejects is requested again, without a condition")
-  func parserRefusesStored() async throws {
+  func parserRejectsStored() async throws {
     let rig = ManagerRig { _, index in
       .init(200, ["Cache-Control": "max-age=100", "ETag": "\"1\""], index == 0 ? "no" : "12")
     }
@@ -80,7 +80,7 @@ struct ContentErrorTests {
   }
 
   @Test("Stored content that the parser rejects stays if the server is unreachable")
-  func parserRefusesOffline() async throws {
+  func parserRejectsOffline() async throws {
     let rig = ManagerRig { _, index in
       index == 0 ? .init(200, ["Cache-Control": "max-age=100"], "no") : .failure(.cannotConnect(host: "h", reason: ""))
     }
@@ -115,6 +115,6 @@ struct ContentErrorTests {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(error.map { Self.answers($0).contains(true) } == false)
+    #expect(error.map { Self.responses($0).contains(true) } == false)
   }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Content manager", .timeLimit(.minutes(5)))
 struct ContentManagerTests {
-  /// Answers each request with its number, and never with a lifetime of its own.
-  private static let counting: @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted? = { _, index in
+  /// Responds to each request with its number, and never with a lifetime of its own.
+  private static let counting: @Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted? = { _, index in
     .init(200, ["ETag": "\"\(index)\""], "v\(index)")
   }
 
@@ -73,26 +73,26 @@ struct ContentManagerTests {
   func listener() async throws {
     let rig = ManagerRig(Self.counting)
     let query = rig.query(soft: 10, ttl: 20)
-    let heard = HeardResponses()
+    let heard = ReceivedResponses()
     await rig.manager.schedule(query, listener: heard.listener).finished()
     rig.rig.clock.pass(seconds: 15)
     await rig.manager.schedule(query, listener: heard.listener).finished()
     #expect(heard.all == ["final v0 network", "intermediate v0 memory", "final v1 network"])
     let silent = ManagerRig()
     let execution = silent.manager.schedule(silent.query(), listener: heard.listener)
-    let asked = await silent.rig.network.asked(0)
+    let exchange = await silent.rig.network.exchange(0)
     execution.cancel()
     await execution.finished()
-    await asked.headGivenUp()
+    await exchange.headGivenUp()
     #expect(heard.all.count == 3)
   }
 
-  @Test("closing ends the queries of listeners, and tells them")
+  @Test("closing ends the queries of listeners, and notifies them")
   func closing() async throws {
     let rig = ManagerRig()
-    let heard = HeardResponses()
+    let heard = ReceivedResponses()
     let execution = rig.manager.schedule(rig.query(), listener: heard.listener)
-    _ = await rig.rig.network.asked(0)
+    _ = await rig.rig.network.exchange(0)
     await rig.manager.close()
     await execution.finished()
     #expect(heard.all.count == 1)
@@ -128,14 +128,14 @@ struct ContentManagerTests {
     #expect(error?.httpStatus == 301)
   }
 
-  @Test("content that the parser refuses is not kept, though a redirect to another origin took the credentials away")
-  func refusedElsewhere() async throws {
-    struct Refusal: Error {}
+  @Test("content that the parser rejects is not stored, although a redirect to another origin removed the credentials")
+  func rejectedElsewhere() async throws {
+    struct Rejection: Error {}
     let rig = ManagerRig { request, _ in
       request.url.path == "/a"
         ? .init(302, ["Location": "http://other/b"]) : .init(200, ["Cache-Control": "max-age=10"], "b")
     }
-    var query = ContentQuery<String>(rig.query().url) { _ in throw Refusal() }
+    var query = ContentQuery<String>(rig.query().url) { _ in throw Rejection() }
     query.fields[.authorization] = "Bearer anna"
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
     #expect(error?.isParseError == true)
@@ -200,10 +200,10 @@ struct DownloadTests {
     let rig = ManagerRig()
     let path = folder.file("a")
     let task = immediately { try await rig.manager.download(rig.query(), toFile: path) }
-    let asked = await rig.rig.network.asked(0)
-    asked.answer(200, length: 6)
-    asked.send("one")
-    asked.breakOff()
+    let exchange = await rig.rig.network.exchange(0)
+    exchange.respond(200, length: 6)
+    exchange.send("one")
+    exchange.breakOff()
     let error = await #expect(throws: ContentError.self) { try await task.value }
     #expect(error?.isNetworkError == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

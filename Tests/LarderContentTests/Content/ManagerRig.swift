@@ -8,7 +8,7 @@ struct ManagerRig {
   let rig: EngineRig
   let manager: ContentManager
 
-  init(_ automatic: (@Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?)? = nil) {
+  init(_ automatic: (@Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted?)? = nil) {
     rig = EngineRig(automatic)
     manager = ContentManager(engine: rig.engine)
   }
@@ -37,7 +37,7 @@ struct ManagerRig {
 }
 
 /// A listener that writes down what it hears.
-final class HeardResponses: Sendable {
+final class ReceivedResponses: Sendable {
   private let lines = Mutex<[String]>([])
   var all: [String] { lines.withLock { $0 } }
   var listener: ContentListener<String> {

@@ -15,7 +15,7 @@ struct PluggedNetworkTests {
   }
 
   @Test(
-    "a network that answers 304 makes expired content usable, whatever its validator",
+    "a network that responds with 304 makes expired content usable, whatever its validator",
     arguments: [
       ["Cache-Control": "max-age=1", "ETag": "\"1\""],
       ["Cache-Control": "max-age=1", "ETag": "W/\"1\""],

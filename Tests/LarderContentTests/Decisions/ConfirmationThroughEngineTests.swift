@@ -7,7 +7,7 @@ import Testing
 struct ConfirmationThroughEngineTests {
   // MARK: Groups (RFC 9875)
 
-  private static func changesGroup(_ request: HTTPRequest) -> HandNetwork.Scripted? {
+  private static func changesGroup(_ request: HTTPRequest) -> ManualNetwork.Scripted? {
     request.method == .post ? .init(204, ["Cache-Group-Invalidation": "\"g\""]) : nil
   }
 
@@ -15,7 +15,7 @@ struct ConfirmationThroughEngineTests {
   func completed(saysGroups: Bool) async throws {
     let origin = RangedOrigin("content")
     let rig = EngineRig { request, index in
-      if let answer = Self.changesGroup(request) { return answer }
+      if let response = Self.changesGroup(request) { return response }
       var origin = origin
       if index == 0 || saysGroups { origin.fields["Cache-Groups"] = "\"g\"" }
       return origin.scripted(request)
@@ -31,7 +31,7 @@ struct ConfirmationThroughEngineTests {
   @Test("a 304 after a group's invalidation makes the response a member again (RFC 9875 §3)")
   func confirmedMember() async throws {
     let rig = EngineRig { request, _ in
-      if let answer = Self.changesGroup(request) { return answer }
+      if let response = Self.changesGroup(request) { return response }
       var origin = RangedOrigin("content")
       origin.fields["Cache-Groups"] = "\"f\", \"g\""
       return origin.scripted(request)
@@ -44,10 +44,10 @@ struct ConfirmationThroughEngineTests {
     }
   }
 
-  @Test("groups that a 304 or an answer to HEAD names first are followed", arguments: [HTTPMethod.get, .head])
+  @Test("groups that a 304 or a response to HEAD names first are followed", arguments: [HTTPMethod.get, .head])
   func newGroups(method: HTTPMethod) async throws {
     let rig = EngineRig { request, index in
-      if let answer = Self.changesGroup(request) { return answer }
+      if let response = Self.changesGroup(request) { return response }
       var fields: HTTPFields = ["Cache-Control": "max-age=10", "ETag": "\"1\""]
       if index > 0 { fields["Cache-Groups"] = "\"g\"" }
       return request.fields.contains(.ifNoneMatch)
@@ -73,18 +73,18 @@ struct ConfirmationThroughEngineTests {
     }
     #expect(try await rig.line() == "200 one network")
     rig.clock.pass(seconds: 11)
-    let head = try await rig.answer(method: .head)
+    let head = try await rig.response(method: .head)
     #expect(head.origin == .memory)
     #expect(!head.isFinal)
     head.revalidation?.runInBackground()
     await rig.engine.settled()
-    let get = try await rig.answer()
+    let get = try await rig.response()
     #expect(get.isFinal)
     #expect(try await EngineRig.line(get) == "200 one memory")
     #expect(rig.network.requests.map(\.method) == [.get, .head])
   }
 
-  @Test("a stale response stands in for the answer to HEAD too (RFC 5861 §4)", arguments: [503, nil])
+  @Test("a stale response replaces the response to HEAD too (RFC 5861 §4)", arguments: [503, nil])
   func staleHead(status: Int?) async throws {
     let rig = EngineRig { request, index in
       if index < 2 {
@@ -96,13 +96,13 @@ struct ConfirmationThroughEngineTests {
     _ = try await rig.line()
     _ = try await rig.line("/b")
     rig.clock.pass(seconds: 10)
-    let head = try await rig.answer(method: .head)
+    let head = try await rig.response(method: .head)
     #expect(head.response.status == 200)
     #expect(head.response.fields["A"] == "1")
     #expect(head.origin == .memory)
     #expect(try await rig.line("/b", method: .head, policy: .staleWhenUnreachable) == "200  memory")
-    let refused = try? await rig.answer("/b", method: .head)
-    #expect(refused?.response.status == status)
+    let rejected = try? await rig.response("/b", method: .head)
+    #expect(rejected?.response.status == status)
   }
 
   // MARK: no-store (RFC 9111 §5.2.2.5)
@@ -116,15 +116,15 @@ struct ConfirmationThroughEngineTests {
     }
     #expect(try await rig.line() == "200 0 network")
     rig.clock.pass(seconds: 11)
-    let answer = try await rig.answer(method: method)
-    #expect(answer.response.status == 200)
-    #expect(answer.response.fields["A"] == "secret")
-    _ = try await answer.response.body.collect()
+    let response = try await rig.response(method: method)
+    #expect(response.response.status == 200)
+    #expect(response.response.fields["A"] == "secret")
+    _ = try await response.response.body.collect()
     #expect(rig.shelf.keys.isEmpty)
     #expect(try await rig.line() == "200 2 network")
   }
 
-  @Test("of the answer to a HEAD that must not be stored nothing is (§5.2.1.5)")
+  @Test("nothing of a response to HEAD that must not be stored is stored (§5.2.1.5)")
   func noStoreRequest() async throws {
     let rig = EngineRig { request, _ in
       .init(
@@ -132,7 +132,7 @@ struct ConfirmationThroughEngineTests {
         request.method == .head ? "" : "one")
     }
     #expect(try await rig.line() == "200 one network")
-    let head = try await rig.answer(method: .head, ["Cache-Control": "no-store"])
+    let head = try await rig.response(method: .head, ["Cache-Control": "no-store"])
     #expect(head.response.fields["A"] == "HEAD")
     #expect(rig.shelf["http://h/a"]?.metadata.fields["A"] == "GET")
   }
@@ -151,13 +151,13 @@ struct ConfirmationThroughEngineTests {
     rig.clock.pass(seconds: 3600)
     #expect(try await rig.line() == "200 one validated")
     rig.clock.pass(seconds: 5)
-    let answer = try await rig.answer()
-    #expect(answer.origin == .memory)
-    #expect(answer.response.fields["Age"] == "5")
-    #expect(answer.response.fields["Date"] == "Fri, 15 Jan 2027 09:00:00 GMT")
+    let response = try await rig.response()
+    #expect(response.origin == .memory)
+    #expect(response.response.fields["Age"] == "5")
+    #expect(response.response.fields["Date"] == "Fri, 15 Jan 2027 09:00:00 GMT")
   }
 
-  @Test("a reload asks the origin server past all caches (RFC 9111 §5.2.1.1); a validation of the cache's own does not")
+  @Test("a reload reaches the origin server past all caches (RFC 9111 §5.2.1.1); a validation by the cache does not")
   func endToEnd() async throws {
     let rig = EngineRig { _, _ in
       .init(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"1\""])
@@ -171,7 +171,7 @@ struct ConfirmationThroughEngineTests {
     _ = try await rig.line(method: .post, policy: .reload)
     _ = try await rig.line(policy: .reload)
     rig.clock.pass(seconds: 11)
-    try await rig.answer().revalidation?.runInBackground()
+    try await rig.response().revalidation?.runInBackground()
     await rig.engine.settled()
     let said = rig.network.requests.map { $0.fields.values(of: .cacheControl).joined(separator: ", ") }
     #expect(
@@ -181,7 +181,7 @@ struct ConfirmationThroughEngineTests {
   }
 
   @Test(
-    "a request that only the cache may answer is never sent, whatever its method (RFC 9111 §5.2.1.7)",
+    "a request with only-if-cached is never sent, whatever its method (RFC 9111 §5.2.1.7)",
     arguments: [HTTPMethod.post, .put, .delete, .options, HTTPMethod(rawValue: "REPORT")])
   func cacheOnly(method: HTTPMethod) async throws {
     let rig = EngineRig { _, _ in .init(200) }

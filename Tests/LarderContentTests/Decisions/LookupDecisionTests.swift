@@ -3,33 +3,33 @@ import Testing
 
 @testable import LarderContent
 
-/// One line of a table: what is stored, what is asked, and what must come of it.
+/// One line of a table: what is stored, what is requested, and the expected outcome.
 struct LookupCase: Sendable, CustomTestStringConvertible {
   var stored: StoredRules?
   var seconds: Int64
-  var asked: String?
+  var requested: String?
   var method = HTTPMethod.get
   var policy = ContentPolicy.standard
   var override = FreshnessOverride.none
   var outcome: String
 
   init(
-    _ stored: StoredRules?, after seconds: Int64 = 0, asked: String? = nil, method: HTTPMethod = .get,
+    _ stored: StoredRules?, after seconds: Int64 = 0, requested: String? = nil, method: HTTPMethod = .get,
     policy: ContentPolicy = .standard, override: FreshnessOverride = .none, _ outcome: String
   ) {
     self.stored = stored
     self.seconds = seconds
-    self.asked = asked
+    self.requested = requested
     self.method = method
     self.policy = policy
     self.override = override
     self.outcome = outcome
   }
 
-  var testDescription: String { "\(policy) \(asked ?? "") after \(seconds): \(outcome)" }
+  var testDescription: String { "\(policy) \(requested ?? "") after \(seconds): \(outcome)" }
 
   func decide(covers: Bool = true, groups: Bool = true) -> String {
-    let fields: HTTPFields = asked.map { ["Cache-Control": $0] } ?? [:]
+    let fields: HTTPFields = requested.map { ["Cache-Control": $0] } ?? [:]
     let context = LookupContext(
       now: FreshnessTests.at(seconds), policy: policy, override: override, covers: covers, groupsAreValid: groups)
     switch LookupDecision.of(RequestRules(method: method, fields: fields), stored: stored, context) {
@@ -71,46 +71,46 @@ struct LookupDecisionTests {
     LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 69, "intermediate"),
     LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 70, "validate stale"),
     LookupCase(stored("max-age=60, stale-while-revalidate=10, must-revalidate"), after: 61, "validate stale"),
-    LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 61, asked: "only-if-cached", "reuse"),
+    LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 61, requested: "only-if-cached", "reuse"),
   ]
 
-  static let askedTable: [LookupCase] = [
+  static let requestTable: [LookupCase] = [
     // §5.2.1.1.
-    LookupCase(minute, after: 0, asked: "max-age=0", "validate request"),
-    LookupCase(minute, after: 5, asked: "max-age=4", "validate request"),
-    LookupCase(minute, after: 5, asked: "max-age=5", "reuse"),
-    LookupCase(stored("max-age=6000", age: "1800"), asked: "max-age=600", "validate request"),
-    LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 61, asked: "max-age=100", "validate stale"),
+    LookupCase(minute, after: 0, requested: "max-age=0", "validate request"),
+    LookupCase(minute, after: 5, requested: "max-age=4", "validate request"),
+    LookupCase(minute, after: 5, requested: "max-age=5", "reuse"),
+    LookupCase(stored("max-age=6000", age: "1800"), requested: "max-age=600", "validate request"),
+    LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 61, requested: "max-age=100", "validate stale"),
     // §5.2.1.2.
-    LookupCase(minute, after: 70, asked: "max-stale=10", "reuse"),
-    LookupCase(minute, after: 71, asked: "max-stale=10", "validate stale"),
-    LookupCase(minute, after: 1_000_000, asked: "max-stale", "reuse"),
-    LookupCase(minute, after: 70, asked: "max-stale=x", "validate stale"),
-    LookupCase(stored("max-age=1500", age: "2000"), asked: "max-stale=1000", "reuse"),
-    LookupCase(stored("max-age=60, must-revalidate"), after: 61, asked: "max-stale", "validate stale"),
-    LookupCase(stored("max-age=60, no-cache"), after: 1, asked: "max-stale", "validate stale"),
-    LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 65, asked: "max-stale=10", "reuse"),
+    LookupCase(minute, after: 70, requested: "max-stale=10", "reuse"),
+    LookupCase(minute, after: 71, requested: "max-stale=10", "validate stale"),
+    LookupCase(minute, after: 1_000_000, requested: "max-stale", "reuse"),
+    LookupCase(minute, after: 70, requested: "max-stale=x", "validate stale"),
+    LookupCase(stored("max-age=1500", age: "2000"), requested: "max-stale=1000", "reuse"),
+    LookupCase(stored("max-age=60, must-revalidate"), after: 61, requested: "max-stale", "validate stale"),
+    LookupCase(stored("max-age=60, no-cache"), after: 1, requested: "max-stale", "validate stale"),
+    LookupCase(stored("max-age=60, stale-while-revalidate=10"), after: 65, requested: "max-stale=10", "reuse"),
     // §5.2.1.3.
-    LookupCase(minute, after: 30, asked: "min-fresh=30", "reuse"),
-    LookupCase(minute, after: 31, asked: "min-fresh=30", "validate request"),
-    LookupCase(stored("max-age=1500", age: "1000"), asked: "min-fresh=1000", "validate request"),
+    LookupCase(minute, after: 30, requested: "min-fresh=30", "reuse"),
+    LookupCase(minute, after: 31, requested: "min-fresh=30", "validate request"),
+    LookupCase(stored("max-age=1500", age: "1000"), requested: "min-fresh=1000", "validate request"),
     // §5.2.1.4, §5.2.1.5, §5.2.1.7.
-    LookupCase(minute, asked: "no-cache", "validate request"),
-    LookupCase(minute, after: 60, asked: "no-cache", "validate stale"),
-    LookupCase(minute, asked: "no-store", "forward request"),
-    LookupCase(minute, after: 60, asked: "no-store", "forward stale"),
-    LookupCase(stored("max-age=60, no-cache"), asked: "no-store", "forward stale"),
-    LookupCase(minute, asked: "only-if-cached", "reuse"),
-    LookupCase(minute, after: 60, asked: "only-if-cached", "504"),
-    LookupCase(minute, after: 61, asked: "only-if-cached, max-stale=5", "reuse"),
-    LookupCase(minute, asked: "only-if-cached, no-cache", "504"),
-    LookupCase(nil, asked: "only-if-cached", "504"),
-    LookupCase(minute, asked: "no-transform", "reuse"),
-    // RFC 8246 §2: a reload leaves fresh immutable responses alone; a forced one, or an age asked for, does not.
-    LookupCase(stored("max-age=60, immutable"), after: 5, asked: "max-age=0", "reuse"),
-    LookupCase(stored("max-age=60, immutable"), after: 60, asked: "max-age=0", "validate stale"),
-    LookupCase(stored("max-age=60, immutable"), after: 5, asked: "no-cache", "validate request"),
-    LookupCase(stored("max-age=60, immutable"), after: 5, asked: "max-age=3", "validate request"),
+    LookupCase(minute, requested: "no-cache", "validate request"),
+    LookupCase(minute, after: 60, requested: "no-cache", "validate stale"),
+    LookupCase(minute, requested: "no-store", "forward request"),
+    LookupCase(minute, after: 60, requested: "no-store", "forward stale"),
+    LookupCase(stored("max-age=60, no-cache"), requested: "no-store", "forward stale"),
+    LookupCase(minute, requested: "only-if-cached", "reuse"),
+    LookupCase(minute, after: 60, requested: "only-if-cached", "504"),
+    LookupCase(minute, after: 61, requested: "only-if-cached, max-stale=5", "reuse"),
+    LookupCase(minute, requested: "only-if-cached, no-cache", "504"),
+    LookupCase(nil, requested: "only-if-cached", "504"),
+    LookupCase(minute, requested: "no-transform", "reuse"),
+    // RFC 8246 §2: a reload leaves fresh immutable responses alone; a forced one, or a requested age, does not.
+    LookupCase(stored("max-age=60, immutable"), after: 5, requested: "max-age=0", "reuse"),
+    LookupCase(stored("max-age=60, immutable"), after: 60, requested: "max-age=0", "validate stale"),
+    LookupCase(stored("max-age=60, immutable"), after: 5, requested: "no-cache", "validate request"),
+    LookupCase(stored("max-age=60, immutable"), after: 5, requested: "max-age=3", "validate request"),
   ]
 
   static let policiesTable: [LookupCase] = [
@@ -122,7 +122,7 @@ struct LookupDecisionTests {
     LookupCase(minute, after: -600, policy: .cacheElseNetwork, "reuse"),
     LookupCase(stored("no-cache, must-revalidate"), after: 600, policy: .cacheElseNetwork, "reuse"),
     LookupCase(nil, policy: .cacheElseNetwork, "forward uri-miss"),
-    LookupCase(minute, after: 600, asked: "no-cache, no-store", policy: .cacheOnly, "reuse"),
+    LookupCase(minute, after: 600, requested: "no-cache, no-store", policy: .cacheOnly, "reuse"),
     LookupCase(nil, policy: .cacheOnly, "504"),
     LookupCase(minute, method: .post, policy: .cacheOnly, "504"),
     LookupCase(minute, after: 59, policy: .staleWhenUnreachable, "reuse"),
@@ -139,14 +139,14 @@ struct LookupDecisionTests {
     LookupCase(minute, after: 5, override: .init(ttl: .seconds(10), softTTL: .seconds(5)), "intermediate"),
     LookupCase(minute, after: 10, override: .init(ttl: .seconds(10), softTTL: .seconds(5)), "validate stale"),
     LookupCase(minute, after: 5, override: .init(softTTL: .seconds(5)), "intermediate"),
-    LookupCase(minute, asked: "no-cache", override: .init(ttl: .seconds(500)), "validate request"),
+    LookupCase(minute, requested: "no-cache", override: .init(ttl: .seconds(500)), "validate request"),
   ]
 
   @Test("by the response alone", arguments: standardTable)
   func standard(line: LookupCase) { #expect(line.decide() == line.outcome) }
 
-  @Test("with directives of the request (§5.2.1)", arguments: askedTable)
-  func asked(line: LookupCase) { #expect(line.decide() == line.outcome) }
+  @Test("with directives of the request (§5.2.1)", arguments: requestTable)
+  func requested(line: LookupCase) { #expect(line.decide() == line.outcome) }
 
   @Test("with a policy of the query", arguments: policiesTable)
   func policies(line: LookupCase) { #expect(line.decide() == line.outcome) }

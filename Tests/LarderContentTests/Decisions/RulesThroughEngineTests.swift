@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The caching rules in the engine", .timeLimit(.minutes(5)))
 struct RulesThroughEngineTests {
-  @Test("a HEAD that confirms a stale response renews it, and is answered with all its fields (RFC 9111 §4.3.5)")
+  @Test("a HEAD that confirms a stale response renews it, and gets all its fields (RFC 9111 §4.3.5)")
   func headRenews() async throws {
     let rig = EngineRig { request, _ in
       request.method == .head
@@ -14,11 +14,11 @@ struct RulesThroughEngineTests {
     }
     #expect(try await rig.line() == "200 one network")
     rig.clock.pass(seconds: 11)
-    let head = try await rig.answer(method: .head)
+    let head = try await rig.response(method: .head)
     _ = try await head.response.body.collect()
     #expect(head.response.fields["A"] == "1")
     #expect(head.response.fields["B"] == "2")
-    let get = try await rig.answer()
+    let get = try await rig.response()
     #expect(get.origin == .memory)
     #expect(get.response.fields["A"] == "1")
     #expect(get.response.fields["B"] == "2")
@@ -32,8 +32,8 @@ struct RulesThroughEngineTests {
         ? .init(status, ["ETag": "\"2\""]) : .init(200, ["Cache-Control": "max-age=10", "ETag": "\"1\""], "one")
     }
     _ = try await rig.line()
-    // A fresh response answers HEAD itself, so the network must be asked for.
-    _ = try await rig.answer(method: .head, ["Cache-Control": "no-cache"]).response.body.collect()
+    // A fresh response serves HEAD itself, so the network must be requested.
+    _ = try await rig.response(method: .head, ["Cache-Control": "no-cache"]).response.body.collect()
     #expect(try await rig.line() == "200 one network")
     #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"1\"")
   }
@@ -55,11 +55,11 @@ struct RulesThroughEngineTests {
       .init(200, ["Cache-Control": "max-age=9, no-cache=\"A\"", "Connection": "b", "A": "1", "B": "2", "C": "3"], "x")
     }
     _ = try await rig.line()
-    let answer = try await rig.answer()
-    #expect(answer.origin == .memory)
-    #expect(answer.response.fields["A"] == nil)
-    #expect(answer.response.fields["B"] == nil)
-    #expect(answer.response.fields["C"] == "3")
+    let response = try await rig.response()
+    #expect(response.origin == .memory)
+    #expect(response.response.fields["A"] == nil)
+    #expect(response.response.fields["B"] == nil)
+    #expect(response.response.fields["C"] == "3")
   }
 
   @Test("no-store on either side, and the query's time to live, which does not overcome it")
@@ -77,7 +77,7 @@ struct RulesThroughEngineTests {
     #expect(try await rig.line(override: .init(ttl: .seconds(50))) == "200 4 network")
   }
 
-  @Test("tags of other variants go along; a 304 that names one makes it answer this request too (§4.3.1, §4.3.4)")
+  @Test("tags of other variants are sent too; a 304 that names one selects it for this request (§4.3.1, §4.3.4)")
   func variantTags() async throws {
     let rig = EngineRig { request, _ in
       request.fields[.ifNoneMatch] == nil

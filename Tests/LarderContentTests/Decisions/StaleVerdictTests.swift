@@ -6,13 +6,13 @@ import Testing
 @Suite("Stale responses in place of failures (RFC 9111 §4.2.4, RFC 5861 §4)", .timeLimit(.minutes(5)))
 struct StaleVerdictTests {
   static func serves(
-    _ stored: String, _ asked: String? = nil, after seconds: Int64 = 70,
+    _ stored: String, _ requested: String? = nil, after seconds: Int64 = 70,
     failure: StaleVerdict.Failure = .unreachable,
     policy: ContentPolicy = .standard, isInvalidated: Bool = false, method: HTTPMethod = .get, groups: Bool = true
   ) -> Bool {
     var rules = FreshnessTests.rules(stored)
     rules.isInvalidated = isInvalidated
-    let request = RequestRules(method: method, fields: asked.map { ["Cache-Control": $0] } ?? [:])
+    let request = RequestRules(method: method, fields: requested.map { ["Cache-Control": $0] } ?? [:])
     let context = LookupContext(now: FreshnessTests.at(seconds), policy: policy, groupsAreValid: groups)
     return StaleVerdict.of(failure, request, stored: rules, context) != .refuse
   }
@@ -53,8 +53,8 @@ struct StaleVerdictTests {
   func never(policy: ContentPolicy) {
     #expect(!Self.serves("max-age=60, must-revalidate, stale-if-error=100", policy: policy))
     #expect(!Self.serves("max-age=60, no-cache, stale-if-error=100", policy: policy))
-    for asked in ["no-cache", "no-store", "max-age=0", "max-age=69"] {
-      #expect(!Self.serves("max-age=60, stale-if-error=100", asked, policy: policy), "\(asked)")
+    for requested in ["no-cache", "no-store", "max-age=0", "max-age=69"] {
+      #expect(!Self.serves("max-age=60, stale-if-error=100", requested, policy: policy), "\(requested)")
     }
     #expect(!Self.serves("max-age=60, stale-if-error=100", policy: policy, isInvalidated: true))
     #expect(!Self.serves("max-age=60, stale-if-error=100", policy: policy, groups: false))

@@ -21,7 +21,7 @@ struct CacheControlTests {
       ("max-age=2147483647", 2_147_483_647), ("max-age=2147483648", 2_147_483_648),
       ("max-age=2147483649", 2_147_483_648), ("max-age=99999999999", 2_147_483_648),
       ("max-age=99999999999999999999999999", 2_147_483_648),
-      // Fractions and units are cut off.
+      // Fractions and units are dropped.
       ("max-age=3600.0", 3600), ("max-age=3600.5", 3600), ("max-age=3600s", 3600),
       // §4.2.1: no number is stale at once; of two the first counts.
       ("max-age=-3600", 0), ("max-age='3600'", 0), ("max-age=a3600", 0), ("max-age=", 0), ("max-age= 3600", 0),

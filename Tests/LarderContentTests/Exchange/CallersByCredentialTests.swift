@@ -31,11 +31,11 @@ struct CallersByCredentialTests {
     let rig = EngineRig()
     let tasks = ["one", "two"].map { value in immediately { try await rig.line("/a", [name: value]) } }
     for index in 0..<2 {
-      let asked = await rig.network.asked(index)
-      let value = asked.request.fields[name] ?? "-"
-      asked.answer(200, ["Cache-Control": "max-age=60"], length: value.utf8.count)
-      asked.send(value)
-      asked.finish()
+      let exchange = await rig.network.exchange(index)
+      let value = exchange.request.fields[name] ?? "-"
+      exchange.respond(200, ["Cache-Control": "max-age=60"], length: value.utf8.count)
+      exchange.send(value)
+      exchange.finish()
     }
     #expect(try await tasks[0].value == "200 one network")
     #expect(try await tasks[1].value == "200 two network")

@@ -50,19 +50,19 @@ struct CallersInvalidationTests {
     #expect(try await rig.line("/a", german) == "200 2 network")
   }
 
-  @Test("also an answer that is on its way to another caller")
-  func underWay() async throws {
+  @Test("also a response that another caller is receiving")
+  func inProgress() async throws {
     let rig = EngineRig { request, _ in request.method == .put ? .init(204) : nil }
     async let first = rig.line("/a", Self.bert)
-    let asked = await rig.network.asked(0)
+    let exchange = await rig.network.exchange(0)
     _ = try await rig.line("/a", method: .put, Self.anna)
-    asked.answer(200, ["Cache-Control": "max-age=100"], length: 3)
-    asked.send("old")
-    asked.finish()
+    exchange.respond(200, ["Cache-Control": "max-age=100"], length: 3)
+    exchange.send("old")
+    exchange.finish()
     #expect(try await first == "200 old network")
     async let second = rig.line("/a", Self.bert)
-    let again = await rig.network.asked(2)
-    again.answer(200, ["Cache-Control": "max-age=100"], length: 3)
+    let again = await rig.network.exchange(2)
+    again.respond(200, ["Cache-Control": "max-age=100"], length: 3)
     again.send("new")
     again.finish()
     #expect(try await second == "200 new network")

@@ -22,25 +22,25 @@ struct ChangeElsewhereTests {
     EngineRig({ request, _ in request.method == .put ? .init(204) : nil }, over: try await cache(place, folder))
   }
 
-  private func answer(_ asked: Asked, _ text: String) {
-    asked.answer(200, ["Cache-Control": "max-age=60"], length: text.utf8.count)
-    asked.send(text)
-    asked.finish()
+  private func respond(_ exchange: ManualExchange, _ text: String) {
+    exchange.respond(200, ["Cache-Control": "max-age=60"], length: text.utf8.count)
+    exchange.send(text)
+    exchange.finish()
   }
 
   @Test(
-    "a response from before the change is not kept, and nobody who asks afterwards gets it", arguments: Place.allCases)
+    "a response from before the change is not stored, and no later request gets it", arguments: Place.allCases)
   func change(place: Place) async throws {
     let folder = try TemporaryFolder()
     let (one, other) = (try await Self.rig(place, folder), try await Self.rig(place, folder))
     let first = immediately { try await other.line() }
-    let old = await other.network.asked(0)
+    let old = await other.network.exchange(0)
     #expect(try await one.line(method: .put) == "204  network")
     let second = immediately { try await other.line() }
-    let new = await other.network.asked(1)
-    answer(old, "old")
+    let new = await other.network.exchange(1)
+    respond(old, "old")
     #expect(try await first.value == "200 old network")
-    answer(new, "new")
+    respond(new, "new")
     #expect(try await second.value == "200 new network")
     #expect(try await one.line().hasPrefix("200 new "))
     #expect(try await other.line().hasPrefix("200 new "))
@@ -48,7 +48,7 @@ struct ChangeElsewhereTests {
   }
 
   @Test(
-    "what the files no longer hold when it is declared invalid is not answered from another process's memory",
+    "a response that is no longer in the files when it is invalidated is not returned from another process's memory",
     arguments: [false, true])
   func evicted(isVariant: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -56,12 +56,12 @@ struct ChangeElsewhereTests {
       try await Self.rig(.memoryOverFiles, folder), try await Self.rig(.memoryOverFiles, folder)
     )
     let first = immediately { try await other.line() }
-    let asked = await other.network.asked(0)
+    let exchange = await other.network.exchange(0)
     var fields: HTTPFields = ["Cache-Control": "max-age=60"]
     if isVariant { fields["Vary"] = "Accept-Language" }
-    asked.answer(200, fields, length: 3)
-    asked.send("old")
-    asked.finish()
+    exchange.respond(200, fields, length: 3)
+    exchange.send("old")
+    exchange.finish()
     #expect(try await first.value == "200 old network")
     #expect(try await other.line().hasPrefix("200 old "))
     // Room is made for another entry: of the variant first, which is older than the index.
@@ -79,12 +79,12 @@ struct ChangeElsewhereTests {
     let folder = try TemporaryFolder()
     let (one, other) = (try await Self.rig(place, folder), try await Self.rig(place, folder))
     let first = immediately { try await other.line() }
-    let old = await other.network.asked(0)
+    let old = await other.network.exchange(0)
     try await one.engine.removeAll()
-    answer(old, "old")
+    respond(old, "old")
     #expect(try await first.value == "200 old network")
     let second = immediately { try await other.line() }
-    answer(await other.network.asked(1), "new")
+    respond(await other.network.exchange(1), "new")
     #expect(try await second.value == "200 new network")
   }
 }

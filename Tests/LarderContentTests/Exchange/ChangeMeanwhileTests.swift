@@ -16,13 +16,13 @@ struct ChangeMeanwhileTests {
       }, commitsSlowly: true)
   }
 
-  @Test("what is being stored when its resource is changed is asked about before it is used")
+  @Test("a response that is being stored when its resource changes is validated before it is used")
   func changeDuringCommit() async throws {
     let rig = rig()
     let first = immediately { try await rig.line() }
     await rig.slow.committing()
     let change = immediately { try await rig.line(method: .put) }
-    _ = await rig.network.asked(1)
+    _ = await rig.network.exchange(1)
     rig.slow.release()
     #expect(try await first.value == "200 0 network")
     #expect(try await change.value == "204  network")
@@ -55,7 +55,7 @@ struct ChangeMeanwhileTests {
     #expect(rig.shelf.keys.isEmpty)
   }
 
-  @Test("an answer to HEAD that is older than a change does not undo what the change made outdated (§4.3.5)")
+  @Test("a response to HEAD that is older than a change does not undo the invalidation by the change (§4.3.5)")
   func changeDuringHead() async throws {
     let rig = EngineRig { request, _ in
       switch request.method {
@@ -67,10 +67,10 @@ struct ChangeMeanwhileTests {
     #expect(try await rig.line() == "200 x network")
     rig.clock.pass(seconds: 61)
     let head = immediately { try await rig.line(method: .head) }
-    let asked = await rig.network.asked(1)
+    let exchange = await rig.network.exchange(1)
     #expect(try await rig.line(method: .put) == "204  network")
-    asked.answer(200, Self.fresh, length: 0)
-    asked.finish()
+    exchange.respond(200, Self.fresh, length: 0)
+    exchange.finish()
     #expect(try await head.value == "200  network")
     #expect(try await rig.line() == "200 x network")
     #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"1\"")

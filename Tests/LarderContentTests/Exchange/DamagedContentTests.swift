@@ -24,15 +24,15 @@ struct DamagedContentTests {
   func limit(length: Int, isChecked: Bool) async throws {
     let rig = EngineRig { _, _ in .init(200, ["Cache-Control": "max-age=60"], "new") }
     rig.shelf.put(Self.entry(length, damagedAt: length - 1, rig), "http://h/a")
-    let answer = try await rig.answer()
+    let response = try await rig.response()
     if isChecked {
-      #expect(try await EngineRig.line(answer) == "200 new network")
+      #expect(try await EngineRig.line(response) == "200 new network")
       #expect(rig.network.requests.first?.fields.contains(.ifNoneMatch) == false)
     } else {
-      #expect(answer.origin == .disk)
+      #expect(response.origin == .disk)
       var count = 0
       await #expect(throws: HTTPTransportError.self) {
-        for try await bytes in answer.response.body { count += bytes.count }
+        for try await bytes in response.response.body { count += bytes.count }
       }
       #expect(count == (length - 1) / 65_536 * 65_536)
     }
@@ -57,16 +57,16 @@ struct DamagedContentTests {
       $0.checkedByteLimit = .max
     }
     whole.shelf.put(Self.entry(3 << 20, damagedAt: .max, whole), "http://h/a")
-    #expect(try await whole.answer().response.body.collect().count == 3 << 20)
+    #expect(try await whole.response().response.body.collect().count == 3 << 20)
   }
 
   @Test("Ranges are checked like whole content", arguments: ["bytes=0-99999", "bytes=0-9,99990-99999"])
   func ranges(range: String) async throws {
     let rig = EngineRig { _, _ in .init(200, ["Cache-Control": "max-age=60"], "new") }
     rig.shelf.put(Self.entry(200_000, damagedAt: 99_999, rig), "http://h/a")
-    let answer = try await rig.answer("/a", ["Range": range])
-    #expect(answer.origin == .network)
-    answer.response.body.cancel()
+    let response = try await rig.response("/a", ["Range": range])
+    #expect(response.origin == .network)
+    response.response.body.cancel()
     #expect(rig.network.requests.count == 1)
   }
 

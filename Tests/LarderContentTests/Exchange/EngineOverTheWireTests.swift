@@ -60,7 +60,7 @@ struct EngineOverTheWireTests {
     }
   }
 
-  @Test("an answer that is cut off is completed by a range, byte for byte")
+  @Test("a truncated response is completed by a range, byte for byte")
   func completion() async throws {
     let whole = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     try await withEngine({ request in
@@ -78,9 +78,9 @@ struct EngineOverTheWireTests {
       let request = HTTPRequest(url: server.url)
       await #expect(throws: (any Error).self) { try await engine.response(to: request).response.body.collect() }
       await engine.settled()
-      let answer = try await engine.response(to: request)
-      #expect(answer.response.status == 200)
-      #expect(try await answer.response.body.collect() == whole)
+      let response = try await engine.response(to: request)
+      #expect(response.response.status == 200)
+      #expect(try await response.response.body.collect() == whole)
       #expect(try await engine.response(to: request).response.body.collect() == whole)
       #expect(server.requests.count == 2)
       #expect(server.requests.last?.fields["If-Range"] == "\"1\"")

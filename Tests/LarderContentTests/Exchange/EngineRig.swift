@@ -10,16 +10,16 @@ struct EngineRig: Sendable {
   let shelf = ShelfCache()
   /// ``shelf`` behind a gate, for rigs that are created with one.
   let slow: SlowShelf
-  let network: HandNetwork
+  let network: ManualNetwork
   let engine: HTTPCache
   let clock: RigClock
   let diagnostics = DiagnosticLog()
 
   init(
-    _ automatic: (@Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?)? = nil,
+    _ automatic: (@Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted?)? = nil,
     commitsSlowly: Bool = false, over cache: (any Cache)? = nil, configure: (inout HTTPCacheOptions) -> Void = { _ in }
   ) {
-    network = HandNetwork(automatic)
+    network = ManualNetwork(automatic)
     let clock = RigClock()
     let diagnostics = diagnostics
     self.clock = clock
@@ -31,16 +31,16 @@ struct EngineRig: Sendable {
     engine = HTTPCache(cache: cache ?? (commitsSlowly ? slow : shelf), transport: network, options: options)
   }
 
-  /// Asks, reads everything, and answers it in one line: status, content, origin.
+  /// Sends a request, reads everything, and returns it in one line: status, content, origin.
   func line(
     _ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:],
     policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws -> String {
-    let answer = try await answer(path, method: method, fields, policy: policy, override: override)
-    return try await Self.line(answer)
+    let response = try await response(path, method: method, fields, policy: policy, override: override)
+    return try await Self.line(response)
   }
 
-  func answer(
+  func response(
     _ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:],
     policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws -> CachedResponse {
@@ -51,9 +51,9 @@ struct EngineRig: Sendable {
     HTTPRequest(method: method, url: URL(string: "http://h\(path)") ?? URL(fileURLWithPath: "/"), fields: fields)
   }
 
-  static func line(_ answer: CachedResponse) async throws -> String {
-    let body = try await answer.response.body.collect()
-    return "\(answer.response.status) \(String(decoding: body, as: UTF8.self)) \(answer.origin)"
+  static func line(_ response: CachedResponse) async throws -> String {
+    let body = try await response.response.body.collect()
+    return "\(response.response.status) \(String(decoding: body, as: UTF8.self)) \(response.origin)"
   }
 }
 

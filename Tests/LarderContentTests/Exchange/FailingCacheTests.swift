@@ -43,13 +43,13 @@ struct FailingCacheTests {
   func inTheMiddle() async throws {
     let rig = EngineRig(nil) { $0.readAheadByteLimit = 4 }
     let tasks = (0..<3).map { _ in immediately { try await rig.line("/a?secret=1") } }
-    let asked = await rig.network.asked(0)
-    asked.answer(200, ["Cache-Control": "max-age=60"], length: 15)
-    asked.send("one")
-    await asked.taken(but: 0)
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, ["Cache-Control": "max-age=60"], length: 15)
+    exchange.send("one")
+    await exchange.taken(but: 0)
     rig.shelf.fail(.append, .full(path: "shelf"))
-    for text in ["two", "thr", "fou", "fiv"] { asked.send(text) }
-    asked.finish()
+    for text in ["two", "thr", "fou", "fiv"] { exchange.send(text) }
+    exchange.finish()
     for task in tasks { #expect(try await task.value == "200 onetwothrfoufiv network") }
     #expect(rig.shelf.keys.isEmpty)
     #expect(rig.diagnostics.all.count == 1)
@@ -58,25 +58,25 @@ struct FailingCacheTests {
     #expect(failure.error as? CacheError == .full(path: "shelf"))
   }
 
-  @Test("whoever is behind when spooled content cannot be read back gets it from the server once more")
+  @Test("a reader that is behind when spooled content cannot be read back gets it from the server once more")
   func unreadableSpool() async throws {
     let rig = EngineRig()
     let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
     let first = immediately { try await rig.line() }
-    let asked = await rig.network.asked(0)
-    asked.answer(200, fields, length: 9)
-    asked.send("one")
-    asked.send("two")
-    await asked.taken(but: 0)
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, fields, length: 9)
+    exchange.send("one")
+    exchange.send("two")
+    await exchange.taken(but: 0)
     rig.shelf.fail(.read)
     let late = immediately { try await rig.line() }
-    let again = await rig.network.asked(1)
-    again.answer(200, fields, length: 9)
+    let again = await rig.network.exchange(1)
+    again.respond(200, fields, length: 9)
     again.send("onetwoend")
     again.finish()
     #expect(try await late.value == "200 onetwoend network")
-    asked.send("end")
-    asked.finish()
+    exchange.send("end")
+    exchange.finish()
     #expect(try await first.value == "200 onetwoend network")
     #expect(rig.diagnostics.all.count == 1)
   }
@@ -123,7 +123,7 @@ struct FailingCacheTests {
     #expect(try await rig.line() == "200 v2 network")
   }
 
-  @Test("an error that unreadable stale content was to stand in for is given up where the second request fails too")
+  @Test("an error that unreadable stale content was to replace is discarded if the second request fails too")
   func unreadableStale() async throws {
     let rig = EngineRig()
     let metadata = CacheMetadata(
@@ -133,15 +133,16 @@ struct FailingCacheTests {
     rig.shelf.put(entry, "http://h/a")
     rig.clock.pass(seconds: 5)
     let task = immediately { try await rig.line() }
-    let asked = await rig.network.asked(0)
-    asked.answer(503, length: 1 << 20)
-    await rig.network.asked(1).fail(.connectionLost(reason: "x"))
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(503, length: 1 << 20)
+    await rig.network.exchange(1).fail(.connectionLost(reason: "x"))
     await #expect(throws: HTTPTransportError.connectionLost(reason: "x")) { try await task.value }
-    // Nobody reads that answer any more.
-    await asked.contentEnded()
+    // That response is no longer read.
+    await exchange.contentEnded()
   }
 
-  @Test("what is stored for callers is found again, though the cache has dropped what their keys are made with")
+  @Test(
+    "responses stored for clients are found again, although the cache has evicted what their keys are computed from")
   func droppedSalt() async throws {
     let rig = EngineRig { _, index in .init(200, ["Cache-Control": "max-age=100"], "\(index)") }
     let anna: HTTPFields = [.authorization: "Bearer anna"]

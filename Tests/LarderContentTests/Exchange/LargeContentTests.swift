@@ -45,19 +45,19 @@ struct LargeContentTests {
 
 /// Lets several readers take the same content at once, and looks at what the process holds meanwhile.
 private func pass(_ length: Int, _ cache: any Cache, _ fields: HTTPFields, readers: Int) async throws {
-  let engine = HTTPCache(cache: cache, transport: MadeContent(length: length, fields: fields))
+  let engine = HTTPCache(cache: cache, transport: GeneratedContent(length: length, fields: fields))
   let request = HTTPRequest(url: try #require(URL(string: "http://h/large")))
   let before = try residentMemory().now
   let highest = Highest(before)
-  let answers = try await withThrowingTaskGroup(of: CachedResponse.self) { group in
+  let responses = try await withThrowingTaskGroup(of: CachedResponse.self) { group in
     for _ in 0..<readers { group.addTask { try await engine.response(to: request) } }
     return try await group.reduce(into: []) { $0.append($1) }
   }
   try await withThrowingTaskGroup(of: Int.self) { group in
-    for answer in answers {
+    for response in responses {
       group.addTask {
         var count = 0
-        for try await chunk in answer.response.body {
+        for try await chunk in response.response.body {
           count += chunk.count
           if count % (16 << 20) < chunk.count { highest.note(try residentMemory().now) }
         }
@@ -73,7 +73,7 @@ private func pass(_ length: Int, _ cache: any Cache, _ fields: HTTPFields, reade
 }
 
 /// A server of one long content that is made while it is read.
-private struct MadeContent: HTTPTransport {
+private struct GeneratedContent: HTTPTransport {
   let length: Int
   let fields: HTTPFields
 

@@ -9,21 +9,21 @@ import Testing
 struct LateResponseTests {
   private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
 
-  private func answer(_ asked: Asked, _ text: String, _ fields: HTTPFields = fresh) {
-    asked.answer(200, fields, length: text.utf8.count)
-    asked.send(text)
-    asked.finish()
+  private func respond(_ exchange: ManualExchange, _ text: String, _ fields: HTTPFields = fresh) {
+    exchange.respond(200, fields, length: text.utf8.count)
+    exchange.send(text)
+    exchange.finish()
   }
 
   @Test("the first request is slow, a reload that is sent later is finished first")
   func slowFirst() async throws {
     let rig = EngineRig()
     let first = immediately { try await rig.line() }
-    let old = await rig.network.asked(0)
+    let old = await rig.network.exchange(0)
     let second = immediately { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
-    answer(await rig.network.asked(1), "new")
+    respond(await rig.network.exchange(1), "new")
     #expect(try await second.value == "200 new network")
-    answer(old, "old")
+    respond(old, "old")
     #expect(try await first.value == "200 old network")
     #expect(try await rig.line() == "200 new memory")
   }
@@ -32,12 +32,12 @@ struct LateResponseTests {
   func inOrder() async throws {
     let rig = EngineRig()
     let first = immediately { try await rig.line() }
-    let old = await rig.network.asked(0)
+    let old = await rig.network.exchange(0)
     let second = immediately { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
-    let new = await rig.network.asked(1)
-    answer(old, "old")
+    let new = await rig.network.exchange(1)
+    respond(old, "old")
     #expect(try await first.value == "200 old network")
-    answer(new, "new")
+    respond(new, "new")
     #expect(try await second.value == "200 new network")
     #expect(try await rig.line() == "200 new memory")
   }
@@ -47,13 +47,13 @@ struct LateResponseTests {
     let rig = EngineRig()
     let fields = Self.fresh + ["Vary": "Accept-Language"]
     let first = immediately { try await rig.line("/a", ["Accept-Language": "de"]) }
-    let german = await rig.network.asked(0)
+    let german = await rig.network.exchange(0)
     let second = immediately {
       try await rig.line("/a", ["Accept-Language": "en", "Cache-Control": "no-cache"])
     }
-    answer(await rig.network.asked(1), "english", fields)
+    respond(await rig.network.exchange(1), "english", fields)
     #expect(try await second.value == "200 english network")
-    answer(german, "deutsch", fields)
+    respond(german, "deutsch", fields)
     #expect(try await first.value == "200 deutsch network")
     #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "200 deutsch memory")
     #expect(try await rig.line("/a", ["Accept-Language": "en"]) == "200 english memory")

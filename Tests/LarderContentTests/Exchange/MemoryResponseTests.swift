@@ -8,43 +8,43 @@ import Testing
 
 @Suite("Immediate responses equal those of the full lookup", .timeLimit(.minutes(5)))
 struct MemoryResponseTests {
-  /// Two engines before the same network: one over a cache that has its entries at hand, one that has to ask for each.
+  /// Two engines before the same network: one over a cache with its entries in memory, one that has to read each.
   private struct Pair {
     let clock = RigClock()
     let near: HTTPCache
     let far: HTTPCache
-    let nearNetwork: HandNetwork
-    let farNetwork: HandNetwork
+    let nearNetwork: ManualNetwork
+    let farNetwork: ManualNetwork
 
-    init(_ script: @escaping @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?) {
-      nearNetwork = HandNetwork(script)
-      farNetwork = HandNetwork(script)
+    init(_ script: @escaping @Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted?) {
+      nearNetwork = ManualNetwork(script)
+      farNetwork = ManualNetwork(script)
       var options = HTTPCacheOptions()
       options.environment = .at { [clock] in clock.now }
       near = HTTPCache(
         cache: TieredCache(memory: MemoryCache(), disk: MemoryCache()), transport: nearNetwork, options: options)
-      far = HTTPCache(cache: AskedCache(), transport: farNetwork, options: options)
+      far = HTTPCache(cache: QueriedCache(), transport: farNetwork, options: options)
     }
 
-    /// Both engines' answers in one line each.
+    /// Both engines' responses in one line each.
     func lines(_ query: CacheQuery) async throws -> (near: String, far: String) {
       (try await Pair.line(near, query), try await Pair.line(far, query))
     }
 
     private static func line(_ engine: HTTPCache, _ query: CacheQuery) async throws -> String {
-      let answer = try await engine.response(
+      let cached = try await engine.response(
         to: query.request, policy: query.policy, override: FreshnessOverride(ttl: query.lifetime))
-      let fields = answer.response.fields.map { "\($0.name): \($0.value)" }.joined(separator: "|")
-      let length = answer.response.body.length.map(String.init) ?? "-"
-      let text = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
+      let fields = cached.response.fields.map { "\($0.name): \($0.value)" }.joined(separator: "|")
+      let length = cached.response.body.length.map(String.init) ?? "-"
+      let text = String(decoding: try await cached.response.body.collect(), as: UTF8.self)
       await engine.settled()
-      return
-        "\(answer.response.status) \(fields) [\(length)] \(text) \(answer.origin) \(answer.age?.components.seconds ?? -1) \(answer.isFinal)"
+      let age = cached.age?.components.seconds ?? -1
+      return "\(cached.response.status) \(fields) [\(length)] \(text) \(cached.origin) \(age) \(cached.isFinal)"
     }
   }
 
-  /// Entries that have to be asked for: the protocol's own answer to what is at hand.
-  private struct AskedCache: Cache {
+  /// Entries that have to be read: the protocol's default for what is in memory.
+  private struct QueriedCache: Cache {
     private let inner = MemoryCache()
     func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try await inner.entry(forKey: key) }
     func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
@@ -63,7 +63,7 @@ struct MemoryResponseTests {
     var fields: HTTPFields = [:]
     var policy = ContentPolicy.standard
     var lifetime: Duration?
-    /// Whether it is answered at hand once all has been stored.
+    /// Whether it is served from memory once all has been stored.
     var inMemory = false
 
     var request: HTTPRequest {
@@ -77,7 +77,7 @@ struct MemoryResponseTests {
   }
 
   /// What the server says, by path.
-  private static let script: @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted? = { request, _ in
+  private static let script: @Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted? = { request, _ in
     let fresh: HTTPFields = ["Cache-Control": "max-age=100", "ETag": "\"1\"", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"]
     var fields = fresh
     switch request.url.path() {
@@ -130,7 +130,7 @@ struct MemoryResponseTests {
   ]
 
   @Test("Sequences of all requests over time: equal responses, and equal requests to the server")
-  func sameAnswers() async throws {
+  func sameResponses() async throws {
     let pair = Pair(MemoryResponseTests.script)
     for pause in [0, 3, 0, 7, 95, 1000] as [Int64] {
       pair.clock.pass(seconds: pause)
@@ -141,7 +141,7 @@ struct MemoryResponseTests {
         )
       }
     }
-    func sent(_ network: HandNetwork) -> [String] {
+    func sent(_ network: ManualNetwork) -> [String] {
       network.requests.map { request in
         "\(request.method) \(request.url) \(request.fields.map { "\($0.name): \($0.value)" })"
       }
@@ -159,24 +159,24 @@ struct MemoryResponseTests {
     pair.clock.pass(seconds: 3)
     let count = pair.nearNetwork.requests.count
     guard query.lifetime == nil else { return }
-    let answer = pair.near.responseInMemory(
+    let response = pair.near.responseInMemory(
       query.method, query.request.url.absoluteString, query.fields, policy: query.policy)
-    #expect((answer != nil) == query.inMemory)
+    #expect((response != nil) == query.inMemory)
     #expect(pair.nearNetwork.requests.count == count)
-    guard let answer else { return }
+    guard let response else { return }
     let long = try await pair.far.response(to: query.request, policy: query.policy)
-    #expect(answer.status == long.response.status)
-    #expect(answer.fields == long.response.fields)
-    #expect(try await answer.bytes == long.response.body.collect())
+    #expect(response.status == long.response.status)
+    #expect(response.fields == long.response.fields)
+    #expect(try await response.bytes == long.response.body.collect())
   }
 
   @Test("Entries that are unreadable, invalidated or evicted from memory are not returned at once")
   func notAtHand() async throws {
     let memory = MemoryCache(byteLimit: 4000)
-    let network = HandNetwork(MemoryResponseTests.script)
+    let network = ManualNetwork(MemoryResponseTests.script)
     let engine = HTTPCache(cache: memory, transport: network)
     func isAtHand(_ path: String) -> Bool { engine.responseInMemory(.get, "http://h\(path)", [:]) != nil }
-    func ask(_ path: String, _ method: HTTPMethod = .get) async throws {
+    func send(_ path: String, _ method: HTTPMethod = .get) async throws {
       let request = CacheQuery(method: method, path: path).request
       _ = try await engine.response(to: request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
       await engine.settled()
@@ -188,7 +188,7 @@ struct MemoryResponseTests {
       responseTime: engine.options.environment.unixMilliseconds)
     try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/plain")
     #expect(isAtHand("/plain"))
-    try await ask("/plain", .post)
+    try await send("/plain", .post)
     #expect(!isAtHand("/plain"))
     try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/plain")
     #expect(isAtHand("/plain"))

@@ -10,9 +10,9 @@ struct PartialExchangeTests {
     "Cache-Control": "max-age=60", "ETag": "\"1\"", "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
   ]
 
-  /// A server of "0123456789" that knows ranges, with a hook for answers of another kind.
+  /// A server of "0123456789" that knows ranges, with a hook for responses of another kind.
   private func rig(
-    _ other: @escaping @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted? = { _, _ in nil }
+    _ other: @escaping @Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted? = { _, _ in nil }
   ) -> EngineRig {
     EngineRig { request, index in
       if let scripted = other(request, index) { return scripted }
@@ -28,7 +28,7 @@ struct PartialExchangeTests {
   }
 
   @Test(
-    "ranges are answered from a whole that is stored (RFC 9110 §14.2)",
+    "ranges are served from a stored complete response (RFC 9110 §14.2)",
     arguments: [
       ("bytes=2-4", "206 234 memory"), ("bytes=-3", "206 789 memory"), ("bytes=8-", "206 89 memory"),
       ("bytes=20-", "416  memory"), ("lines=1-2", "200 0123456789 memory"),
@@ -40,7 +40,7 @@ struct PartialExchangeTests {
     #expect(rig.network.requests.count == 1)
   }
 
-  @Test("parts are stored, answered again, combined, and become the whole (RFC 9111 §3.3, §3.4)")
+  @Test("parts are stored, served again, combined, and become the whole (RFC 9111 §3.3, §3.4)")
   func combining() async throws {
     let rig = rig()
     #expect(try await rig.line("/a", ["Range": "bytes=0-3"]) == "206 0123 network")
@@ -51,21 +51,21 @@ struct PartialExchangeTests {
     #expect(try await rig.line() == "200 0123456789 memory")
   }
 
-  @Test("an answer that broke off is completed by the next request (RFC 9111 §3.3)")
+  @Test("an interrupted response is completed by the next request (RFC 9111 §3.3)")
   func completion() async throws {
     let hand = EngineRig()
     let task = immediately { try await hand.line() }
-    let asked = await hand.network.asked(0)
-    asked.answer(200, Self.ten.with("Content-Length", "10"), length: 10)
-    asked.send("012345")
-    asked.breakOff()
+    let exchange = await hand.network.exchange(0)
+    exchange.respond(200, Self.ten.with("Content-Length", "10"), length: 10)
+    exchange.send("012345")
+    exchange.breakOff()
     await #expect(throws: HTTPTransportError.self) { try await task.value }
     #expect(hand.shelf["http://h/a"]?.metadata.content == .parts([0..<6], length: 10))
     let next = immediately { try await hand.line() }
-    let rest = await hand.network.asked(1)
+    let rest = await hand.network.exchange(1)
     #expect(rest.request.fields["Range"] == "bytes=6-")
     #expect(rest.request.fields["If-Range"] == "\"1\"")
-    rest.answer(206, Self.ten.with("Content-Range", "bytes 6-9/10"), length: 4)
+    rest.respond(206, Self.ten.with("Content-Range", "bytes 6-9/10"), length: 4)
     rest.send("6789")
     rest.finish()
     #expect(try await next.value == "200 0123456789 network")

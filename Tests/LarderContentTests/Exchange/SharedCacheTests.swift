@@ -11,7 +11,7 @@ struct SharedCacheTests {
   private static let ben: HTTPFields = [.cookie: "session=ben"]
 
   private func rig(
-    isShared: Bool = true, _ respond: @escaping @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?
+    isShared: Bool = true, _ respond: @escaping @Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted?
   ) -> EngineRig {
     EngineRig(respond) { $0.isShared = isShared }
   }
@@ -27,15 +27,15 @@ struct SharedCacheTests {
   func anonymous(fields: HTTPFields) async throws {
     let rig = rig { _, index in .init(200, fields, "\(index)") }
     for index in 0..<3 {
-      let answer = try await rig.answer()
-      #expect(answer.response.fields["Cache-Status"]?.contains("stored") == false)
-      #expect(try await EngineRig.line(answer) == "200 \(index) network")
+      let response = try await rig.response()
+      #expect(response.response.fields["Cache-Status"]?.contains("stored") == false)
+      #expect(try await EngineRig.line(response) == "200 \(index) network")
     }
     #expect(rig.shelf.keys.isEmpty)
     // A cache of one user keeps it, but for what is fresh for no time.
-    let own = self.rig(isShared: false) { _, index in .init(200, fields, "\(index)") }
-    _ = try await own.line()
-    #expect(!own.shelf.keys.isEmpty)
+    let privateRig = self.rig(isShared: false) { _, index in .init(200, fields, "\(index)") }
+    _ = try await privateRig.line()
+    #expect(!privateRig.shelf.keys.isEmpty)
   }
 
   @Test("It is stored for requests with credentials, separately for each", arguments: personal.dropLast())
@@ -61,13 +61,13 @@ struct SharedCacheTests {
     for fields in Self.personal {
       let rig = EngineRig(configure: { $0.isShared = true })
       let first = immediately { try await rig.line() }
-      let asked = await rig.network.asked(0)
+      let exchange = await rig.network.exchange(0)
       let second = immediately { try await rig.line() }
-      asked.answer(200, fields, length: 3)
-      asked.send("one")
-      asked.finish()
-      let again = await rig.network.asked(1)
-      again.answer(200, fields, length: 3)
+      exchange.respond(200, fields, length: 3)
+      exchange.send("one")
+      exchange.finish()
+      let again = await rig.network.exchange(1)
+      again.respond(200, fields, length: 3)
       again.send("two")
       again.finish()
       #expect(try await first.value == "200 one network")
@@ -79,13 +79,13 @@ struct SharedCacheTests {
   func sharedError() async throws {
     let rig = EngineRig(configure: { $0.isShared = true })
     let first = immediately { try await rig.line() }
-    let asked = await rig.network.asked(0)
+    let exchange = await rig.network.exchange(0)
     let second = immediately { try await rig.line() }
-    asked.answer(500, ["Set-Cookie": "session=anna"], length: 3)
-    asked.send("one")
-    asked.finish()
-    let again = await rig.network.asked(1)
-    again.answer(500, ["Set-Cookie": "session=ben"], length: 3)
+    exchange.respond(500, ["Set-Cookie": "session=anna"], length: 3)
+    exchange.send("one")
+    exchange.finish()
+    let again = await rig.network.exchange(1)
+    again.respond(500, ["Set-Cookie": "session=ben"], length: 3)
     again.send("two")
     again.finish()
     #expect(try await first.value == "200 one network".replacing("200", with: "500"))
@@ -112,33 +112,33 @@ struct SharedCacheTests {
 
   @Test("Entries of a private cache without credentials are not used by a shared one, and changes invalidate both")
   func sameFolder() async throws {
-    let own = rig(isShared: false) { _, index in
+    let privateRig = rig(isShared: false) { _, index in
       .init(200, ["Cache-Control": "private, max-age=600", "ETag": "\"1\""], "own \(index)")
     }
-    #expect(try await own.line() == "200 own 0 network")
-    #expect(try await own.line("/a", ["Authorization": "a"]) == "200 own 1 network")
+    #expect(try await privateRig.line() == "200 own 0 network")
+    #expect(try await privateRig.line("/a", ["Authorization": "a"]) == "200 own 1 network")
     var options = HTTPCacheOptions()
     options.isShared = true
-    options.environment = .at { own.clock.now }
-    let network = HandNetwork { request, index in
+    options.environment = .at { privateRig.clock.now }
+    let network = ManualNetwork { request, index in
       request.method == .post ? .init(200) : .init(200, ["Cache-Control": "max-age=600"], "shared \(index)")
     }
-    let shared = HTTPCache(cache: own.shelf, transport: network, options: options)
-    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 0 network")
-    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 0 memory")
+    let shared = HTTPCache(cache: privateRig.shelf, transport: network, options: options)
+    #expect(try await EngineRig.line(shared.response(to: privateRig.request())) == "200 shared 0 network")
+    #expect(try await EngineRig.line(shared.response(to: privateRig.request())) == "200 shared 0 memory")
     // The same credentials are the same caller.
-    let authorized = own.request("/a", ["Authorization": "a"])
+    let authorized = privateRig.request("/a", ["Authorization": "a"])
     #expect(try await EngineRig.line(shared.response(to: authorized)) == "200 own 1 memory")
-    _ = try await EngineRig.line(shared.response(to: own.request(method: .post)))
-    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 2 network")
-    #expect(try await own.line() == "200 own 2 network")
-    _ = try await own.line(method: .post)
-    #expect(try await EngineRig.line(shared.response(to: own.request())) == "200 shared 3 network")
+    _ = try await EngineRig.line(shared.response(to: privateRig.request(method: .post)))
+    #expect(try await EngineRig.line(shared.response(to: privateRig.request())) == "200 shared 2 network")
+    #expect(try await privateRig.line() == "200 own 2 network")
+    _ = try await privateRig.line(method: .post)
+    #expect(try await EngineRig.line(shared.response(to: privateRig.request())) == "200 shared 3 network")
   }
 
   @Test("Credentials of the transport apply to all clients and do not distinguish them")
   func ownCredentials() async throws {
-    let network = HandNetwork { _, index in .init(200, ["Cache-Control": "private, max-age=600"], "\(index)") }
+    let network = ManualNetwork { _, index in .init(200, ["Cache-Control": "private, max-age=600"], "\(index)") }
     var options = HTTPCacheOptions()
     options.isShared = true
     let shelf = ShelfCache()
@@ -153,7 +153,7 @@ struct SharedCacheTests {
   }
 
   private struct Signed: HTTPTransport {
-    let network: HandNetwork
+    let network: ManualNetwork
     var identity: String { "a certificate" }
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
       try await network.send(request)

@@ -8,11 +8,11 @@ import Testing
 @Suite("Responses that must not be stored are not shared with waiting requests", .timeLimit(.minutes(5)))
 struct SharingRulesTests {
   private func start(_ count: Int, _ rig: EngineRig) -> [Task<CachedResponse, any Error>] {
-    (0..<count).map { _ in immediately { try await rig.answer() } }
+    (0..<count).map { _ in immediately { try await rig.response() } }
   }
 
   @Test(
-    "an error of the server goes to the one who asked; the others ask for themselves, also the next time",
+    "an error of the server goes to the request that was sent; the others send their own, also the next time",
     arguments: [500, 502, 503, 504],
     [["Cache-Control": "no-store"], ["Retry-After": "5"], ["Cache-Control": "public, no-store"]] as [HTTPFields])
   func serverErrors(status: Int, fields: HTTPFields) async throws {
@@ -20,12 +20,12 @@ struct SharingRulesTests {
     for round in 0..<2 {
       let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
       for index in 0..<3 {
-        let asked = await rig.network.asked(round * 3 + index)
-        // All wait for the first: the resource is not taken for one that nobody can share.
+        let exchange = await rig.network.exchange(round * 3 + index)
+        // All wait for the first: the resource is not treated as one that cannot be shared.
         if index == 0 { #expect(rig.network.requests.count == round * 3 + 1) }
-        asked.answer(status, fields, length: 1)
-        asked.send("\(index)")
-        asked.finish()
+        exchange.respond(status, fields, length: 1)
+        exchange.send("\(index)")
+        exchange.finish()
       }
       var lines: Set<String> = []
       for task in tasks { lines.insert(try await task.value) }
@@ -38,10 +38,10 @@ struct SharingRulesTests {
   func storableError() async throws {
     let rig = EngineRig()
     let tasks = (0..<10).map { _ in immediately { try await rig.line() } }
-    let asked = await rig.network.asked(0)
-    asked.answer(503, ["Cache-Control": "max-age=5"], length: 5)
-    asked.send("sorry")
-    asked.finish()
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(503, ["Cache-Control": "max-age=5"], length: 5)
+    exchange.send("sorry")
+    exchange.finish()
     for task in tasks { #expect(try await task.value == "503 sorry network") }
     #expect(rig.network.requests.count == 1)
   }
@@ -57,21 +57,21 @@ struct SharingRulesTests {
   func noCookie(status: Int, fields: HTTPFields) async throws {
     let rig = EngineRig { _, index in
       if index == 0 { return nil }
-      var own = fields
-      own.append("Set-Cookie", "id=\(index)")
-      return .init(status, own, "\(index)")
+      var requestFields = fields
+      requestFields.append("Set-Cookie", "id=\(index)")
+      return .init(status, requestFields, "\(index)")
     }
     let tasks = start(4, rig)
-    let first = await rig.network.asked(0)
-    var own = fields
-    own.append("Set-Cookie", "id=0")
-    first.answer(status, own, length: 1)
+    let first = await rig.network.exchange(0)
+    var requestFields = fields
+    requestFields.append("Set-Cookie", "id=0")
+    first.respond(status, requestFields, length: 1)
     first.send("0")
     first.finish()
     var received: [String] = []
     for task in tasks {
-      let answer = try await task.value
-      received.append("\(answer.response.fields["Set-Cookie"] ?? "-") \(try await EngineRig.line(answer))")
+      let response = try await task.value
+      received.append("\(response.response.fields["Set-Cookie"] ?? "-") \(try await EngineRig.line(response))")
     }
     #expect(Set(received).count == 4, "\(received)")
   }
@@ -80,17 +80,17 @@ struct SharingRulesTests {
   func namedField() async throws {
     let rig = EngineRig()
     let tasks = start(3, rig)
-    let asked = await rig.network.asked(0)
-    asked.answer(
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(
       200, ["Cache-Control": "max-age=60, no-cache=\"Set-Cookie\"", "Set-Cookie": "id=1", "X-Kept": "yes"], length: 1)
-    asked.send("x")
-    asked.finish()
+    exchange.send("x")
+    exchange.finish()
     var cookies: [String?] = []
     for task in tasks {
-      let answer = try await task.value
-      cookies.append(answer.response.fields["Set-Cookie"])
-      #expect(answer.response.fields["X-Kept"] == "yes")
-      #expect(try await EngineRig.line(answer) == "200 x network")
+      let response = try await task.value
+      cookies.append(response.response.fields["Set-Cookie"])
+      #expect(response.response.fields["X-Kept"] == "yes")
+      #expect(try await EngineRig.line(response) == "200 x network")
     }
     #expect(cookies == ["id=1", nil, nil])
     #expect(rig.network.requests.count == 1)
@@ -108,9 +108,9 @@ struct SharingRulesTests {
     _ = try await rig.line()
     rig.clock.pass(seconds: 5)
     let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
-    let asked = await rig.network.asked(1)
-    asked.answer(304, ["ETag": "\"1\"", "Cache-Control": "no-store"], length: 0)
-    asked.finish()
+    let exchange = await rig.network.exchange(1)
+    exchange.respond(304, ["ETag": "\"1\"", "Cache-Control": "no-store"], length: 0)
+    exchange.finish()
     var lines: Set<String> = []
     for task in tasks { lines.insert(try await task.value) }
     #expect(lines == ["200 one validated", "200 2 network", "200 3 network"])
@@ -121,10 +121,10 @@ struct SharingRulesTests {
     let rig = EngineRig()
     rig.shelf.fail(.append, .tooLarge(limit: 2))
     let tasks = (0..<5).map { _ in immediately { try await rig.line() } }
-    let asked = await rig.network.asked(0)
-    asked.answer(200, ["Cache-Control": "max-age=60"], length: 3)
-    asked.send("abc")
-    asked.finish()
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, ["Cache-Control": "max-age=60"], length: 3)
+    exchange.send("abc")
+    exchange.finish()
     for task in tasks { #expect(try await task.value == "200 abc network") }
     #expect(rig.network.requests.count == 1)
   }

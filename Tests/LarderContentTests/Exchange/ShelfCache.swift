@@ -1,7 +1,7 @@
 import LarderContent
 import Synchronization
 
-/// A cache in a dictionary, whose every step a test can make fail, and which notes what it was asked.
+/// A cache in a dictionary, whose every step a test can make fail, and which records its calls.
 final class ShelfCache: Cache {
   enum Step: Hashable, Sendable {
     case entry, store, remove, update, makeWriter, append, read, commit

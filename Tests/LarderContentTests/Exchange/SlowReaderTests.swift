@@ -17,7 +17,7 @@ struct SlowReaderTests {
     let stalled: CachedResponse
     var stalledContent: HTTPBodyStream.AsyncIterator
     let fast: Task<String, any Error>
-    let asked: Asked
+    let exchange: ManualExchange
 
     init(_ fields: HTTPFields, slowReaderTimeout: Duration = .zero) async throws {
       let rig = EngineRig(nil) {
@@ -25,16 +25,16 @@ struct SlowReaderTests {
         $0.slowReaderTimeout = slowReaderTimeout
       }
       rig.shelf.fail(.append, .tooLarge(limit: 2))
-      let first = immediately { try await rig.answer() }
+      let first = immediately { try await rig.response() }
       fast = immediately { try await rig.line() }
-      asked = await rig.network.asked(0)
-      asked.answer(200, fields + ["Cache-Control": "max-age=60"], length: SlowReaderTests.content.utf8.count)
+      exchange = await rig.network.exchange(0)
+      exchange.respond(200, fields + ["Cache-Control": "max-age=60"], length: SlowReaderTests.content.utf8.count)
       stalled = try await first.value
-      asked.send("abc")
+      exchange.send("abc")
       stalledContent = stalled.response.body.makeAsyncIterator()
       #expect(try await stalledContent.next() == Array("abc".utf8))
-      for _ in 1..<10 { asked.send("abc") }
-      asked.finish()
+      for _ in 1..<10 { exchange.send("abc") }
+      exchange.finish()
       self.rig = rig
     }
 
@@ -63,10 +63,10 @@ struct SlowReaderTests {
       var pair = pair
       return await pair.rest()
     }
-    let again = await pair.rig.network.asked(1)
+    let again = await pair.rig.network.exchange(1)
     #expect(again.request.fields["Range"] == "bytes=3-")
     #expect(again.request.fields["If-Range"] == fields["ETag"] ?? fields["Last-Modified"])
-    again.answer(206, fields + ["Content-Range": "bytes 3-29/30"], length: 27)
+    again.respond(206, fields + ["Content-Range": "bytes 3-29/30"], length: 27)
     again.send(String(Self.content.dropFirst(3)))
     again.finish()
     #expect(try await task.value == String(Self.content.dropFirst(3)))
@@ -81,8 +81,8 @@ struct SlowReaderTests {
       var pair = pair
       return await pair.rest()
     }
-    let again = await pair.rig.network.asked(1)
-    again.answer(200, Self.validators[0], length: 30)
+    let again = await pair.rig.network.exchange(1)
+    again.respond(200, Self.validators[0], length: 30)
     again.send(Self.content)
     again.finish()
     #expect(try await task.value == String(Self.content.dropFirst(3)))
@@ -101,8 +101,8 @@ struct SlowReaderTests {
       var pair = pair
       return await pair.rest()
     }
-    let again = await pair.rig.network.asked(1)
-    again.answer(status, ["ETag": tag, "Content-Range": range], length: 3)
+    let again = await pair.rig.network.exchange(1)
+    again.respond(status, ["ETag": tag, "Content-Range": range], length: 3)
     await again.contentEnded()
     #expect(try await task.value.contains("the content on the server has changed"))
   }
@@ -122,15 +122,15 @@ struct SlowReaderTests {
       $0.slowReaderTimeout = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
-    let task = immediately { try await rig.answer() }
-    let asked = await rig.network.asked(0)
-    asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
-    let answer = try await task.value
-    for _ in 0..<10 { asked.send("abc") }
-    asked.finish()
-    await asked.taken(but: 8)
-    #expect(asked.untaken == 8)
-    #expect(try await EngineRig.line(answer) == "200 \(Self.content) network")
+    let task = immediately { try await rig.response() }
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, ["Cache-Control": "max-age=60"], length: 30)
+    let response = try await task.value
+    for _ in 0..<10 { exchange.send("abc") }
+    exchange.finish()
+    await exchange.taken(but: 8)
+    #expect(exchange.untaken == 8)
+    #expect(try await EngineRig.line(response) == "200 \(Self.content) network")
     #expect(rig.network.requests.count == 1)
   }
 
@@ -141,14 +141,14 @@ struct SlowReaderTests {
       $0.slowReaderTimeout = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
-    let tasks = (0..<2).map { _ in immediately { try await rig.answer() } }
-    let asked = await rig.network.asked(0)
-    asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
+    let tasks = (0..<2).map { _ in immediately { try await rig.response() } }
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, ["Cache-Control": "max-age=60"], length: 30)
     var contents: [HTTPBodyStream.AsyncIterator] = []
     for task in tasks { contents.append(try await task.value.response.body.makeAsyncIterator()) }
-    for _ in 0..<10 { asked.send("abc") }
-    asked.finish()
-    await asked.taken(but: 8)
+    for _ in 0..<10 { exchange.send("abc") }
+    exchange.finish()
+    await exchange.taken(but: 8)
     // By turns, so that neither is ever ahead by more than a piece.
     for _ in 0..<10 {
       for index in contents.indices { #expect(try await contents[index].next() == Array("abc".utf8)) }
@@ -157,27 +157,27 @@ struct SlowReaderTests {
     #expect(rig.network.requests.count == 1)
   }
 
-  @Test("once the cache takes no more, whoever comes asks for itself")
+  @Test("once the cache takes no more, each new request is sent by itself")
   func noNewReader() async throws {
     let rig = EngineRig(nil) { $0.readAheadByteLimit = 6 }
-    let task = immediately { try await rig.answer() }
-    let asked = await rig.network.asked(0)
-    asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
-    let answer = try await task.value
-    asked.send("abc")
-    await asked.taken(but: 0)
+    let task = immediately { try await rig.response() }
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, ["Cache-Control": "max-age=60"], length: 30)
+    let response = try await task.value
+    exchange.send("abc")
+    await exchange.taken(but: 0)
     rig.shelf.fail(.append, .tooLarge(limit: 3))
-    for _ in 1..<10 { asked.send("abc") }
-    asked.finish()
-    await asked.taken(but: 8)
+    for _ in 1..<10 { exchange.send("abc") }
+    exchange.finish()
+    await exchange.taken(but: 8)
     // The pieces are all still there for the first.
     let late = immediately { try await rig.line() }
-    let own = await rig.network.asked(1)
-    own.answer(200, ["Cache-Control": "max-age=60"], length: 3)
-    own.send("own")
-    own.finish()
+    let second = await rig.network.exchange(1)
+    second.respond(200, ["Cache-Control": "max-age=60"], length: 3)
+    second.send("own")
+    second.finish()
     #expect(try await late.value == "200 own network")
-    #expect(try await EngineRig.line(answer) == "200 \(Self.content) network")
+    #expect(try await EngineRig.line(response) == "200 \(Self.content) network")
   }
 
   @Test(
@@ -190,10 +190,10 @@ struct SlowReaderTests {
     let manager = ContentManager(
       cache: MemoryCache(byteLimit: 1 << 20), transport: RangedContent(length), options: options)
     let query = ContentQuery<Data>(try #require(URL(string: "http://h/large")))
-    let held = try await manager.stream(query)
+    let response = try await manager.stream(query)
     #expect(try await manager.content(of: query).value.count == length)
     var count = 0
-    for try await bytes in held.response.body { count += bytes.count }
+    for try await bytes in response.response.body { count += bytes.count }
     #expect(count == length)
     await manager.close()
   }
@@ -207,7 +207,7 @@ struct SlowReaderTests {
     state.stopSpooling()
     let start = Duration.seconds(5)
     for _ in 0..<2 { _ = state.publish(Array("abc".utf8)) }
-    // Nobody has read: the server waits, and nobody is to blame.
+    // Nothing was read: the server waits, and no reader is to blame.
     #expect(state.pumpStep(at: start) == .wait(for: nil))
     #expect(state.pumpStep(at: start + .seconds(50)) == .wait(for: nil))
     // One has all and waits; it has waited for the other from now on.
@@ -225,7 +225,7 @@ struct SlowReaderTests {
     await withCheckedContinuation { waiting in
       #expect(state.wait(fast, waiting).isWaiting)
       #expect(state.pumpStep(at: start + .milliseconds(60_700)) == .wait(for: .milliseconds(700)))
-      // A second in sum: the other goes on, and what only the slow one needed is dropped.
+      // A second in sum: the other continues, and what only the slow one needed is dropped.
       #expect(state.pumpStep(at: start + .milliseconds(61_400)) == .proceed)
       for waiting in state.end(.complete) { waiting.resume() }
     }

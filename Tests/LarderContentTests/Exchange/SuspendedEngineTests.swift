@@ -16,7 +16,7 @@ struct SuspendedEngineTests {
     }
   }
 
-  @Test("ends what is under way, refuses queries by name, and goes on when it is resumed")
+  @Test("ends transfers in progress, rejects queries by name, and works again when it is resumed")
   func life() async throws {
     let folder = try TemporaryFolder()
     let rig = EngineRig(over: try FileCache(path: folder.file("cache")))
@@ -24,10 +24,10 @@ struct SuspendedEngineTests {
     let query = ContentQuery<String>(rig.request().url)
     let other = ContentQuery<String>(rig.request("/b").url)
     async let running = Self.kind(manager, query)
-    let asked = await rig.network.asked(0)
+    let exchange = await rig.network.exchange(0)
     try await manager.suspend()
     #expect(await running == "suspended")
-    await asked.headGivenUp()
+    await exchange.headGivenUp()
     #expect(await Self.kind(manager, query) == "suspended")
     let removal = await #expect(throws: ContentError.self) { try await manager.removeContent(of: query) }
     #expect(removal?.cause as? CacheError == .suspended && removal?.url == query.url)
@@ -39,8 +39,8 @@ struct SuspendedEngineTests {
     #expect(rig.network.requests.count == 1)
     try await manager.resume()
     async let again = Self.kind(manager, query)
-    let second = await rig.network.asked(1)
-    second.answer(200, Self.fresh, length: 3)
+    let second = await rig.network.exchange(1)
+    second.respond(200, Self.fresh, length: 3)
     second.send("one")
     second.finish()
     #expect(await again == "one")
@@ -56,8 +56,8 @@ struct SuspendedEngineTests {
     try await manager.suspend()
     try await manager.resume()
     async let late = Self.kind(manager, other)
-    let third = await rig.network.asked(2)
-    third.answer(200, length: 3)
+    let third = await rig.network.exchange(2)
+    third.respond(200, length: 3)
     third.send("two")
     third.finish()
     #expect(await late == "two")
@@ -70,19 +70,19 @@ struct SuspendedEngineTests {
     let rig = EngineRig()
     let engine = rig.engine
     let request = rig.request("/a", method: method, fields)
-    let asking = Task { try await engine.response(to: request) }
-    let asked = await rig.network.asked(0)
+    let requesting = Task { try await engine.response(to: request) }
+    let exchange = await rig.network.exchange(0)
     try await engine.suspend()
     // It has ended by now: this comes too late.
-    asked.fail(.connectionLost(reason: "late"))
-    await #expect(throws: HTTPTransportError.suspended) { _ = try await asking.value }
+    exchange.fail(.connectionLost(reason: "late"))
+    await #expect(throws: HTTPTransportError.suspended) { _ = try await requesting.value }
   }
 
   @Test("a change that a suspension ends makes what is stored invalid: it may have taken effect")
   func change() async throws {
     let folder = try TemporaryFolder()
     let rig = EngineRig(
-      { request, _ in request.method == .get ? HandNetwork.Scripted(200, Self.fresh, "one") : nil },
+      { request, _ in request.method == .get ? ManualNetwork.Scripted(200, Self.fresh, "one") : nil },
       over: try FileCache(path: folder.file("cache")))
     #expect(try await rig.line() == "200 one network")
     await rig.engine.settled()
@@ -91,7 +91,7 @@ struct SuspendedEngineTests {
     let engine = rig.engine
     let request = rig.request("/a", method: .post)
     let posting = Task { try await engine.response(to: request) }
-    _ = await rig.network.asked(1)
+    _ = await rig.network.exchange(1)
     try await engine.suspend()
     await #expect(throws: HTTPTransportError.suspended) { _ = try await posting.value }
     try await engine.resume()

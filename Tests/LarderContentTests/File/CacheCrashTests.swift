@@ -24,8 +24,8 @@ private struct CacheRigProcess {
     return (process, pipe.fileHandleForReading)
   }
 
-  /// Runs it, kills it some time after it has said so many lines, and answers the last round that it acknowledged of each
-  /// number.
+  /// Runs it, kills it some time after it has written so many lines, and returns the last round that it acknowledged of
+  /// each number.
   func runAndKill(afterLines wanted: Int, microseconds: UInt32) async throws -> [Int: Int] {
     let (process, output) = make()
     try process.run()
@@ -55,7 +55,7 @@ private struct CacheRigProcess {
 
   private static func acknowledged(_ heard: Data) -> [Int: Int] {
     var rounds: [Int: Int] = [:]
-    // A last line without its end was cut by the kill.
+    // A last line without its end was truncated by the kill.
     for line in String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .dropLast()
     {

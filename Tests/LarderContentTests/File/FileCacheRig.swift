@@ -64,16 +64,16 @@ struct FileCacheRig {
 
   /// Every regular file below one of the cache's own folders, with its length.
   func files(below name: String = "larder.entries") -> [String: Int] {
-    var found: [String: Int] = [:]
+    var counts: [String: Int] = [:]
     let root = path + "/" + name
     guard let walker = FileManager.default.enumerator(atPath: root) else { return [:] }
     while let item = walker.nextObject() as? String {
       let attributes = try? FileManager.default.attributesOfItem(atPath: root + "/" + item)
       if attributes?[.type] as? FileAttributeType == .typeRegular {
-        found[name + "/" + item] = (attributes?[.size] as? NSNumber)?.intValue ?? -1
+        counts[name + "/" + item] = (attributes?[.size] as? NSNumber)?.intValue ?? -1
       }
     }
-    return found
+    return counts
   }
 
   /// The entries' own files; those with a dot are contents.

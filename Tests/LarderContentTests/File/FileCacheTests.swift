@@ -11,15 +11,15 @@ struct FileCacheTests {
   /// Around the limits between one file and two, and between blocks.
   static let lengths = [0, 1, 1000, 20_000, 65_536, 100_000, 131_071, 131_072, 131_073, 196_608, 262_145, 1_000_000]
 
-  @Test("come back whole, also from a cache that is opened later", arguments: lengths)
+  @Test("are returned whole, also from a cache that is opened later", arguments: lengths)
   func roundTrip(length: Int) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     let bytes = FileCacheRig.bytes(length)
     try await cache.store(CacheEntry(metadata: FileCacheRig.metadata(), bytes: bytes), forKey: "k")
-    let found = try #require(try await cache.whole("k"))
-    #expect(found.bytes == bytes)
-    #expect(found.metadata == FileCacheRig.metadata())
+    let entry = try #require(try await cache.whole("k"))
+    #expect(entry.bytes == bytes)
+    #expect(entry.metadata == FileCacheRig.metadata())
     #expect(try await cache.entry(forKey: "k")?.tier == .disk)
     #expect(try await cache.entry(forKey: "other") == nil)
     #expect(try cache.usedBytes == rig.bytesOnDisk)
@@ -70,7 +70,7 @@ struct FileCacheTests {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     for number in 0..<20 { try await cache.store(FileCacheRig.entry(20_000 * number), forKey: "k\(number)") }
-    let held = try #require(try await cache.entry(forKey: "k19"))
+    let openEntry = try #require(try await cache.entry(forKey: "k19"))
     try await cache.removeEntry(forKey: "k3")
     try await cache.removeEntry(forKey: "never")
     #expect(try await cache.entry(forKey: "k3") == nil)
@@ -80,7 +80,7 @@ struct FileCacheTests {
     #expect(try cache.count == 0)
     #expect(try cache.usedBytes == 0)
     #expect(try await cache.entry(forKey: "k4") == nil)
-    #expect(try await held.read(0..<held.length) == FileCacheRig.bytes(380_000))
+    #expect(try await openEntry.read(0..<openEntry.length) == FileCacheRig.bytes(380_000))
     await cache.drained()
     #expect(rig.files(below: "larder.removed").isEmpty)
     try await cache.store(FileCacheRig.entry(5), forKey: "k4")
@@ -96,21 +96,21 @@ struct FileCacheTests {
     let seen = try #require(try await cache.entry(forKey: "k"))
     let blobs = rig.blobFiles
     try await cache.update(seen, to: FileCacheRig.metadata("https://example.com/a", "new"), forKey: "k")
-    let found = try #require(try await cache.whole("k"))
-    #expect(found.metadata == FileCacheRig.metadata("https://example.com/a", "new"))
-    #expect(found.bytes == FileCacheRig.bytes(length))
+    let entry = try #require(try await cache.whole("k"))
+    #expect(entry.metadata == FileCacheRig.metadata("https://example.com/a", "new"))
+    #expect(entry.bytes == FileCacheRig.bytes(length))
     #expect(rig.blobFiles == blobs)
     #expect(try cache.usedBytes == rig.bytesOnDisk)
     // What was seen is not there any more: nothing happens.
     try await cache.update(seen, to: FileCacheRig.metadata("https://example.com/a", "late"), forKey: "k")
-    #expect(try await cache.whole("k")?.metadata == found.metadata)
+    #expect(try await cache.whole("k")?.metadata == entry.metadata)
     try await cache.removeEntry(forKey: "k")
     try await cache.update(seen, to: FileCacheRig.metadata(), forKey: "k")
     #expect(try await cache.entry(forKey: "k") == nil)
     #expect(try cache.usedBytes == 0)
   }
 
-  @Test("that are larger than the limit are refused, others stay")
+  @Test("that are larger than the limit are rejected, others stay")
   func tooLarge() async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open(limit: 100_000)
@@ -174,7 +174,7 @@ struct FileCacheTests {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
-    let held = try #require(try await cache.entry(forKey: "k"))
+    let openEntry = try #require(try await cache.entry(forKey: "k"))
     let writer = try await cache.makeWriter()
     try await writer.append(FileCacheRig.bytes(100_000))
     await cache.close()
@@ -183,12 +183,12 @@ struct FileCacheTests {
     await #expect(throws: CacheError.closed) { try await cache.store(FileCacheRig.entry(1), forKey: "k") }
     await #expect(throws: CacheError.closed) { try await cache.removeAll() }
     await #expect(throws: CacheError.closed) { try await cache.removeEntry(forKey: "k") }
-    await #expect(throws: CacheError.closed) { try await cache.update(held, to: held.metadata, forKey: "k") }
+    await #expect(throws: CacheError.closed) { try await cache.update(openEntry, to: openEntry.metadata, forKey: "k") }
     await #expect(throws: CacheError.closed) { _ = try await cache.makeWriter() }
     await #expect(throws: CacheError.closed) { try await writer.append([1]) }
     #expect(throws: CacheError.closed) { try cache.usedBytes }
     #expect(throws: CacheError.closed) { try cache.count }
-    #expect(try await held.read(0..<200_000) == FileCacheRig.bytes(200_000))
+    #expect(try await openEntry.read(0..<200_000) == FileCacheRig.bytes(200_000))
     #expect(try await writer.read(0..<100_000) == FileCacheRig.bytes(100_000))
     #expect(rig.files(below: "larder.temporary").isEmpty)
     #expect(rig.diagnostics.all.isEmpty)
@@ -302,10 +302,10 @@ struct FileCacheWriterTests {
     #expect(try cache.count == 50)
     #expect(try cache.usedBytes == rig.bytesOnDisk)
     for number in 0..<50 {
-      let found = try #require(try await cache.whole("k\(number)")).bytes
+      let entry = try #require(try await cache.whole("k\(number)")).bytes
       let candidates = (0..<4).map { number + 50 * $0 }
       #expect(
-        candidates.contains { found == FileCacheRig.bytes($0 % 10 == 0 ? 150_000 : $0 * 7, seed: UInt64($0)) })
+        candidates.contains { entry == FileCacheRig.bytes($0 % 10 == 0 ? 150_000 : $0 * 7, seed: UInt64($0)) })
     }
   }
 }

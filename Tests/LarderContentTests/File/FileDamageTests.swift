@@ -8,11 +8,11 @@ import Testing
 
 @Suite("Damaged files of the cache", .timeLimit(.minutes(5)))
 struct FileDamageTests {
-  /// What a cache says to a damaged entry: true where it was refused, and is gone afterwards.
-  private static func isRefused(_ cache: FileCache, _ note: String) async -> Bool {
+  /// How a cache handles a damaged entry: true if it was rejected, and is removed afterwards.
+  private static func isRejected(_ cache: FileCache, _ note: String) async -> Bool {
     do throws(CacheError) {
-      guard let found = try await cache.whole("k") else { return true }
-      Issue.record("\(note): served \(found.bytes.count) bytes")
+      guard let stored = try await cache.whole("k") else { return true }
+      Issue.record("\(note): served \(stored.bytes.count) bytes")
       return false
     } catch {
       guard case .corrupt = error else {
@@ -20,13 +20,13 @@ struct FileDamageTests {
         return false
       }
     }
-    // It is told once.
+    // It is reported once.
     do throws(CacheError) {
       let again = try await cache.entry(forKey: "k")
       #expect(again == nil, "\(note): still there")
       return again == nil
     } catch {
-      Issue.record("\(note): told again: \(error)")
+      Issue.record("\(note): reported again: \(error)")
       return false
     }
   }
@@ -40,7 +40,7 @@ struct FileDamageTests {
     #expect(try await cache.entry(forKey: "k") != nil)
   }
 
-  @Test("every flipped bit of a small entry is found, and the entry is gone", arguments: [false, true])
+  @Test("every flipped bit of a small entry is detected, and the entry is removed", arguments: [false, true])
   func everyBit(isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
@@ -52,13 +52,13 @@ struct FileDamageTests {
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
       try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(damaged, at: file)
-      guard await FileDamageTests.isRefused(cache, "bit \(bit)") else { return }
+      guard await FileDamageTests.isRejected(cache, "bit \(bit)") else { return }
     }
     try rig.put(bytes, at: file)
     #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(20))
   }
 
-  @Test("an entry cut at any length, or with bytes behind it, is found", arguments: [false, true])
+  @Test("an entry truncated at any length, or with bytes behind it, is detected", arguments: [false, true])
   func everyLength(isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
@@ -68,17 +68,17 @@ struct FileDamageTests {
     for length in 0..<bytes.count {
       try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(Array(bytes[..<length]), at: file)
-      guard await FileDamageTests.isRefused(cache, "length \(length)") else { return }
+      guard await FileDamageTests.isRejected(cache, "length \(length)") else { return }
     }
     for more in [1, 8, 20_000, 200_000] {
       try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(bytes + [UInt8](repeating: 0, count: more), at: file)
-      guard await FileDamageTests.isRefused(cache, "\(more) bytes more") else { return }
+      guard await FileDamageTests.isRejected(cache, "\(more) bytes more") else { return }
     }
   }
 
   @Test(
-    "flips and cuts here and there in larger entries, and bytes behind them, are found",
+    "flipped bits and truncations of larger entries, and bytes behind them, are detected",
     arguments: [30_000, 100_000, 131_072], [false, true])
   func sampledInline(length: Int, isKnown: Bool) async throws {
     let rig = try FileCacheRig()
@@ -100,7 +100,7 @@ struct FileDamageTests {
       }
       try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(damaged, at: file)
-      guard await FileDamageTests.isRefused(cache, "at \(place)") else { return }
+      guard await FileDamageTests.isRejected(cache, "at \(place)") else { return }
     }
   }
 
@@ -121,7 +121,7 @@ struct FileDamageTests {
         where other != bytes {
           try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
           try rig.put(other, at: file)
-          guard await FileDamageTests.isRefused(cache, "\(length) as \(other.count)") else { return }
+          guard await FileDamageTests.isRejected(cache, "\(length) as \(other.count)") else { return }
         }
         try rig.put(bytes, at: file)
       }
@@ -144,9 +144,9 @@ struct FileDamageTests {
         try await other.update(present, to: entry.metadata, forKey: "k")
       }
       for _ in 0..<2 {
-        let found = try await cache.whole("k")
-        #expect(found?.metadata == entry.metadata)
-        #expect(found?.bytes == FileCacheRig.bytes(length, seed: seed))
+        let stored = try await cache.whole("k")
+        #expect(stored?.metadata == entry.metadata)
+        #expect(stored?.bytes == FileCacheRig.bytes(length, seed: seed))
         #expect(try await cache.entry(forKey: "k")?.rules.etag == "\"\(round)\"")
       }
     }
@@ -236,7 +236,7 @@ struct FileDamageTests {
       let other = try #require(rig.blobFiles.first { $0 != file })
       try rig.write(try rig.read(other), to: file)
     }
-    #expect(await FileDamageTests.isRefused(cache, "how \(how)"))
+    #expect(await FileDamageTests.isRejected(cache, "how \(how)"))
     #expect(rig.files().count == (how == 4 ? 2 : 0))
     if how == 4 { #expect(try await cache.whole("other")?.bytes == FileCacheRig.bytes(200_000, seed: 2)) }
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
@@ -254,7 +254,7 @@ struct FileDamageTests {
       try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
       if isKnown { _ = try await cache.entry(forKey: "k") }
       try rig.put(damaged, at: place)
-      #expect(await FileDamageTests.isRefused(cache, "\(damaged.count) bytes"))
+      #expect(await FileDamageTests.isRejected(cache, "\(damaged.count) bytes"))
       #expect(rig.files().count == 2)
       #expect(try cache.usedBytes == rig.bytesOnDisk)
       #expect(try cache.count == 1)
@@ -289,7 +289,7 @@ struct FileDamageTests {
   @Test("A damaged state file is counted again or empties the folder; entries are never wrong")
   func state() async throws {
     var random = PrintedSeed(for: "state damage")
-    var kept = 0
+    var storedCount = 0
     for round in 0..<40 {
       let rig = try FileCacheRig()
       let cache = try rig.open()
@@ -306,9 +306,9 @@ struct FileDamageTests {
       let again = try rig.open()
       await again.drained()
       for number in 0..<8 {
-        guard let found = try await again.whole("k\(number)") else { continue }
-        kept += 1
-        #expect(found.bytes == FileCacheRig.bytes(30_000 * number, seed: 9))
+        guard let stored = try await again.whole("k\(number)") else { continue }
+        storedCount += 1
+        #expect(stored.bytes == FileCacheRig.bytes(30_000 * number, seed: 9))
       }
       #expect(try again.usedBytes == rig.bytesOnDisk)
       #expect(try again.count == rig.entryFiles.count)
@@ -316,7 +316,7 @@ struct FileDamageTests {
       try await again.store(FileCacheRig.entry(10), forKey: "k")
       #expect(try await again.whole("k")?.bytes == FileCacheRig.bytes(10))
     }
-    #expect(kept > 0)
+    #expect(storedCount > 0)
   }
 
   @Test("a folder of a later version is neither opened nor emptied, and stays as it is")
@@ -403,9 +403,9 @@ struct ForeignFileTests {
 
   private func put(_ guest: Guest, at place: String, other: String, folder: TemporaryFolder) throws {
     let files = FileManager.default
-    let kept = folder.file("kept")
-    try files.createDirectory(atPath: kept, withIntermediateDirectories: true)
-    try Data([1]).write(to: URL(filePath: kept + "/file"))
+    let storedCount = folder.file("kept")
+    try files.createDirectory(atPath: storedCount, withIntermediateDirectories: true)
+    try Data([1]).write(to: URL(filePath: storedCount + "/file"))
     switch guest {
     case .emptyFile: try Data().write(to: URL(filePath: place))
     case .text: try Data("hello\n".utf8).write(to: URL(filePath: place))
@@ -419,10 +419,10 @@ struct ForeignFileTests {
     case .deepFolder:
       let deep = (0..<60).map { "d\($0)" }.joined(separator: "/")
       try files.createDirectory(atPath: place + "/" + deep, withIntermediateDirectories: true)
-      try files.createSymbolicLink(atPath: place + "/" + deep + "/link", withDestinationPath: kept)
+      try files.createSymbolicLink(atPath: place + "/" + deep + "/link", withDestinationPath: storedCount)
     case .danglingLink: try files.createSymbolicLink(atPath: place, withDestinationPath: "/nowhere/at/all")
     case .linkToEntry: try files.createSymbolicLink(atPath: place, withDestinationPath: other)
-    case .linkToFolder: try files.createSymbolicLink(atPath: place, withDestinationPath: kept)
+    case .linkToFolder: try files.createSymbolicLink(atPath: place, withDestinationPath: storedCount)
     case .pipe: try #require(mkfifo(place, 0o600) == 0)
     }
   }
@@ -484,8 +484,8 @@ struct ForeignFileTests {
     }
     await cache.drained()
     #expect(behind() == before)
-    let found = try await other.whole("k")?.bytes
-    #expect(found == (change == .store ? FileCacheRig.bytes(30, seed: 3) : nil))
+    let stored = try await other.whole("k")?.bytes
+    #expect(stored == (change == .store ? FileCacheRig.bytes(30, seed: 3) : nil))
     if change == .store || change == .count { #expect(try cache.usedBytes == rig.bytesOnDisk) }
     #expect(rig.diagnostics.all.isEmpty)
   }

@@ -21,7 +21,7 @@ struct FileEncryptionTests {
   }
 
   /// What opening says; nil where it opens.
-  private func refusal(_ key: StorageKey?) async -> CacheError? {
+  private func rejection(_ key: StorageKey?) async -> CacheError? {
     await cacheError { try await FileCache(path: rig.path, encryptionKey: key).close() }
   }
 
@@ -45,19 +45,20 @@ struct FileEncryptionTests {
     return names.reduce(into: [:]) { $0[$1] = try? Data(contentsOf: URL(filePath: rig.path + "/" + $1)) }
   }
 
-  @Test("another key, none, or one for a plain folder are told apart, with a cure, and the folder stays as it is")
+  @Test(
+    "another key, no key, and a key for a plain folder have different errors with a remedy; the folder is unchanged")
   func wrongKeys() async throws {
     try await fill(key)
     let before = everything
-    #expect(await refusal(nil) == .encrypted(path: rig.path))
-    #expect(await refusal(try StorageKey(passphrase: "wrong".utf8)) == .wrongKey(path: rig.path))
-    #expect(await refusal(try StorageKey(bytes: [UInt8](repeating: 1, count: 32))) == .wrongKey(path: rig.path))
+    #expect(await rejection(nil) == .encrypted(path: rig.path))
+    #expect(await rejection(try StorageKey(passphrase: "wrong".utf8)) == .wrongKey(path: rig.path))
+    #expect(await rejection(try StorageKey(bytes: [UInt8](repeating: 1, count: 32))) == .wrongKey(path: rig.path))
     #expect(everything == before)
     #expect(try await isWhole(key))
     try FileManager.default.removeItem(atPath: rig.path)
     try await fill(nil)
     let plain = everything
-    #expect(await refusal(key) == .notEncrypted(path: rig.path))
+    #expect(await rejection(key) == .notEncrypted(path: rig.path))
     #expect(everything == plain)
     #expect(try await isWhole(nil))
   }
@@ -67,19 +68,19 @@ struct FileEncryptionTests {
     let text = Array("a passphrase of 32 bytes exactly".utf8)
     try await fill(try StorageKey(passphrase: text))
     #expect(try await isWhole(try StorageKey(passphrase: text)))
-    #expect(await refusal(try StorageKey(bytes: text)) == .wrongKey(path: rig.path))
+    #expect(await rejection(try StorageKey(bytes: text)) == .wrongKey(path: rig.path))
   }
 
   @Test("A read-only folder is readable with its key, and with no other")
   func readOnly() async throws {
     try await fill(key)
-    let refuses: DiskFaults = { step in [.create, .write, .rename, .remove].contains(step) ? EROFS : nil }
-    let cache = try rig.open(faults: refuses)
+    let rejects: DiskFaults = { step in [.create, .write, .rename, .remove].contains(step) ? EROFS : nil }
+    let cache = try rig.open(faults: rejects)
     #expect(try await cache.whole("large")?.bytes == FileCacheRig.bytes(200_000, seed: 2))
     await cache.close()
     let other = try StorageKey(bytes: [UInt8](repeating: 1, count: 32))
     #expect(throws: CacheError.wrongKey(path: rig.path)) {
-      try FileCache(path: rig.path, byteLimit: 1 << 30, faults: refuses, encryptionKey: other)
+      try FileCache(path: rig.path, byteLimit: 1 << 30, faults: rejects, encryptionKey: other)
     }
   }
 
@@ -114,13 +115,13 @@ struct FileEncryptionTests {
     #expect(rig.entryFiles.isEmpty)
   }
 
-  /// Looks through the folder at each step of a cache's once it is told to, so also between a file's writing and its end.
+  /// Looks through the folder at each step of a cache's once it is armed, so also between a file's writing and its end.
   private final class Watch: Sendable {
     private let search: Mutex<MarkerSearch?> = Mutex(nil)
 
     func begin(_ search: MarkerSearch) { self.search.withLock { $0 = search } }
     func look(in folder: String) { search.withLock { $0?.look(in: folder) } }
-    var found: [String] { search.withLock { $0?.found ?? [] } }
+    var matches: [String] { search.withLock { $0?.matches ?? [] } }
   }
 
   /// An entry of which each KiB holds a word, and its URL another.
@@ -161,7 +162,7 @@ struct FileEncryptionTests {
       #expect(failure?.description.contains("open it again") == true)
       watch.look(in: folder)
     }
-    #expect(watch.found == [])
+    #expect(watch.matches == [])
     #expect(try keyed.count == 0)
     await open.close()
     await keyed.close()
@@ -172,8 +173,8 @@ struct FileEncryptionTests {
   /// What the cache gives: whole, a miss, or `corrupt`; anything else is an issue. True where it is still there.
   private func look(_ cache: FileCache, _ key: String, _ bytes: [UInt8], _ note: String) async -> Bool {
     do throws(CacheError) {
-      guard let found = try await cache.whole(key) else { return false }
-      #expect(found.bytes == bytes, "\(note)")
+      guard let entry = try await cache.whole(key) else { return false }
+      #expect(entry.bytes == bytes, "\(note)")
       return true
     } catch {
       guard case .corrupt = error else {
@@ -182,21 +183,22 @@ struct FileEncryptionTests {
       }
       // The file is gone with the word.
       do throws(CacheError) { #expect(try await cache.entry(forKey: key) == nil, "\(note)") } catch {
-        Issue.record("\(note): told again: \(error)")
+        Issue.record("\(note): reported again: \(error)")
       }
       return false
     }
   }
 
   @Test(
-    "every flipped bit of an entry's file is found, of one beside its content each seventh", arguments: [20, 131_073])
+    "every flipped bit of an entry's file is detected, of one beside its content each seventh",
+    arguments: [20, 131_073])
   func entryBits(length: Int) async throws {
     try await flip(in: length, { try #require(rig.entryFiles.first) }) { bits in
       Array(stride(from: 0, to: bits, by: length == 20 ? 1 : 7))
     }
   }
 
-  @Test("flipped bits of a content's file are found: each of its first and last bytes, and each 2999th")
+  @Test("flipped bits of a content's file are detected: each of its first and last bytes, and each 2999th")
   func blobBits() async throws {
     try await flip(in: 140_000, { try #require(rig.blobFiles.first) }) { bits in
       Array(0..<128) + Array(bits - 128..<bits) + Array(stride(from: 128, to: bits, by: 2999))
@@ -260,7 +262,7 @@ struct FileEncryptionTests {
     #expect(try await rig.open().whole("k")?.bytes == FileCacheRig.bytes(500))
   }
 
-  @Test("a content cut at, before or behind a block's end, longer, or with blocks in another order is found")
+  @Test("a content truncated near a block's end, longer, or with blocks in another order is detected")
   func cutsAndOrders() async throws {
     let length = 4 * 65_536
     let cache = try rig.open()
@@ -299,7 +301,7 @@ struct FileEncryptionTests {
     #expect(try await cache.entry(forKey: "k") == nil)
   }
 
-  @Test("files of other entries, of earlier ones under the same key, and plain ones are found in an entry's place")
+  @Test("files of other entries, of earlier ones under the same key, and plain ones in an entry's place are detected")
   func swapped() async throws {
     let cache = try rig.open()
     func put(_ key: String, _ seed: UInt64, _ length: Int) async throws -> (entry: String, blob: String?) {

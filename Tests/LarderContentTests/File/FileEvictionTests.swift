@@ -96,16 +96,16 @@ struct FileEvictionTests {
     }
     // More than one sample holds.
     #expect(most > 1400)
-    var kept = 0
-    for number in 0..<60 where try rig.holds(cache, "hot\(number)") { kept += 1 }
-    #expect(kept >= 58)
+    var storedCount = 0
+    for number in 0..<60 where try rig.holds(cache, "hot\(number)") { storedCount += 1 }
+    #expect(storedCount >= 58)
     // Of the others the late ones are there, the early ones gone.
     var late = 0
     var early = 0
     for number in 4100..<4500 where try rig.holds(cache, "cold\(number)") { late += 1 }
     for number in 0..<2000 where try rig.holds(cache, "cold\(number)") { early += 1 }
     print(
-      "hot entries kept: \(kept) of 60, late \(late) of 400, early \(early) of 2000; "
+      "hot entries kept: \(storedCount) of 60, late \(late) of 400, early \(early) of 2000; "
         + "\(try cache.count) entries in \(try cache.usedBytes) bytes")
     #expect(late >= 390)
     #expect(early <= 40)
@@ -118,7 +118,7 @@ struct FileEvictionTests {
     try await rig.open().close()
     let shelf = rig.path + "/larder.entries/5a"
     try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
-    // What is in them matters to nobody who makes room.
+    // What is in them does not matter for eviction.
     let bytes = Data(repeating: 1, count: 100)
     for number in 0..<3000 {
       let digits = String(number, radix: 16)
@@ -221,7 +221,7 @@ struct FileEvictionTests {
     #expect(rig.diagnostics.all.isEmpty)
   }
 
-  @Test("is found again where the numbers are wrong: files that were deleted by hand")
+  @Test("is counted again if the numbers are wrong: files that were deleted by hand")
   func wrongNumbers() async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open(limit: 200_000)

@@ -32,7 +32,7 @@ final class FaultPlan: Sendable {
     state.withLock { $0 = State(step: step, left: count + 1, code: code, isLasting: lasting) }
   }
 
-  /// Ends the failures; answers how many there were.
+  /// Ends the failures; returns how many there were.
   func end() -> Int {
     state.withLock { state in
       state.step = nil
@@ -89,7 +89,7 @@ struct FileFailureTests {
     try await cache.store(FileCacheRig.entry(500, seed: 1), forKey: "small")
     try await cache.store(FileCacheRig.entry(200_000, seed: 2), forKey: "large")
     try await cache.store(FileCacheRig.entry(300, seed: 3), forKey: "other")
-    let held = try #require(try await cache.entry(forKey: "large"))
+    let openEntry = try #require(try await cache.entry(forKey: "large"))
     if act == .evict { try await cache.store(FileCacheRig.entry(700_000, seed: 5), forKey: "filling") }
     plan.fail(step, after: count, code)
     do throws(CacheError) {
@@ -105,14 +105,14 @@ struct FileFailureTests {
       "small": [(500, 1), (600, 11)], "large": [(200_000, 2), (210_000, 12)], "other": [(300, 3)], "new": [(700, 13)],
       "newLarge": [(220_000, 14)], "filling": [(700_000, 5)], "evicting": [(400_000, 15)],
     ] as [String: [(Int, UInt64)]] {
-      guard let found = try await cache.whole(key) else {
+      guard let entry = try await cache.whole(key) else {
         let mayLack = ["new", "newLarge", "filling", "evicting"].contains(key)
         #expect(mayLack || [.remove, .removeAll, .evict].contains(act), "\(key): \(note)")
         continue
       }
-      #expect(wholes.contains { found.bytes == FileCacheRig.bytes($0.0, seed: $0.1) }, "\(key): \(note)")
+      #expect(wholes.contains { entry.bytes == FileCacheRig.bytes($0.0, seed: $0.1) }, "\(key): \(note)")
     }
-    #expect(try await held.read(0..<held.length) == FileCacheRig.bytes(200_000, seed: 2), note)
+    #expect(try await openEntry.read(0..<openEntry.length) == FileCacheRig.bytes(200_000, seed: 2), note)
     // Never less than there is; exact once it is counted again.
     #expect(try cache.usedBytes >= rig.bytesOnDisk, note)
     await cache.drained()
@@ -189,7 +189,7 @@ struct FileFailureTests {
     }
   }
 
-  @Test("as it is full, for a while: what was complete stays, nothing else is there, and then it goes on")
+  @Test("that is full for a while: complete entries stay, nothing else is there, and then it works again")
   func full() async throws {
     let rig = try FileCacheRig()
     let plan = FaultPlan()
@@ -231,7 +231,7 @@ struct FileFailureTests {
   @Test(
     "as what is there may not be read: the error says so, and no entry is taken for damaged or removed",
     arguments: [EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOSPC, EIO, ENOMEM])
-  func refusedReading(code: Int32) async throws {
+  func failedReading(code: Int32) async throws {
     let rig = try FileCacheRig()
     let plan = FaultPlan()
     let cache = try rig.open(faults: plan.faults)
@@ -271,7 +271,7 @@ struct FileFailureTests {
     await cache.close()
   }
 
-  @Test("as a locked device lets nobody read, the message says so; the folder is not taken for read-only")
+  @Test("if a locked device prevents reading, the message says so; the folder is not treated as read-only")
   func lockedDevice() async throws {
     let rig = try FileCacheRig()
     let plan = FaultPlan()
@@ -280,12 +280,12 @@ struct FileFailureTests {
     for (key, length) in [("small", 20), ("large", 200_000)] {
       try await cache.store(FileCacheRig.entry(length), forKey: key)
     }
-    let held = try #require(try await cache.entry(forKey: "large"))
+    let openEntry = try #require(try await cache.entry(forKey: "large"))
     let reads: [(step: DiskStep, count: Int, read: @Sendable () async throws -> Void)] = [
       (.open, 0, { _ = try await cache.entry(forKey: "small") }),
       (.read, 0, { _ = try await cache.entry(forKey: "small") }),
       (.open, 1, { _ = try await cache.entry(forKey: "large") }),
-      (.read, 0, { _ = try await held.read(0..<10) }),
+      (.read, 0, { _ = try await openEntry.read(0..<10) }),
     ]
     for (number, act) in reads.enumerated() {
       plan.fail(act.step, after: act.count, EPERM, lasting: true)
@@ -298,7 +298,7 @@ struct FileFailureTests {
       #expect(reason.contains("locked"), "\(number)")
     }
     #expect(try await cache.whole("small")?.bytes == FileCacheRig.bytes(20))
-    #expect(try await held.read(0..<held.length) == FileCacheRig.bytes(200_000))
+    #expect(try await openEntry.read(0..<openEntry.length) == FileCacheRig.bytes(200_000))
     await cache.close()
   }
 

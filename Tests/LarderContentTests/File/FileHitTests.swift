@@ -7,22 +7,22 @@ import Testing
 
 @Suite("Hits from files", .timeLimit(.minutes(5)))
 struct FileHitTests {
-  /// A server in the process that counts how often it is asked.
+  /// A server in the process that counts its requests.
   final class Server: HTTPTransport {
     let content: [UInt8]
-    let asked = Atomic(0)
+    let requestCount = Atomic(0)
 
     init(_ content: [UInt8]) { self.content = content }
 
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-      asked.add(1, ordering: .relaxed)
+      requestCount.add(1, ordering: .relaxed)
       return HTTPResponse(
         status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""], url: request.url,
         body: HTTPBodyStream(content))
     }
   }
 
-  /// An engine over a folder, and what it asks for.
+  /// An engine over a folder, and what it requests.
   private struct Setting {
     let rig: FileCacheRig
     let server: Server
@@ -40,11 +40,11 @@ struct FileHitTests {
 
     /// The content at once, or piece by piece.
     func content(_ origin: ContentOrigin, inPieces: Bool = false) async throws -> [UInt8] {
-      let answer = try await engine.response(to: request)
-      #expect(answer.origin == origin)
-      if !inPieces { return try await answer.response.body.collect() }
+      let response = try await engine.response(to: request)
+      #expect(response.origin == origin)
+      if !inPieces { return try await response.response.body.collect() }
       var all: [UInt8] = []
-      for try await piece in answer.response.body { all += piece }
+      for try await piece in response.response.body { all += piece }
       return all
     }
   }
@@ -58,18 +58,18 @@ struct FileHitTests {
     for round in 0..<6 {
       #expect(try await setting.content(.disk, inPieces: round % 2 == 1) == setting.server.content)
     }
-    #expect(setting.server.asked.load(ordering: .relaxed) == 1)
+    #expect(setting.server.requestCount.load(ordering: .relaxed) == 1)
     await setting.engine.close()
   }
 
   @Test(
-    "that find damage in what is checked first ask the server; those that find it later break off, and the next asks it",
+    "that detect damage in the first check ask the server; those that detect it later fail, and the next asks it",
     arguments: [1 << 20, 100_000])
   func damage(checkedByteLimit: Int) async throws {
     let setting = try Setting(400_000, checkedByteLimit: checkedByteLimit)
     let content = setting.server.content
     #expect(try await setting.content(.network) == content)
-    var asked = 1
+    var requestCount = 1
     for (place, inPieces) in [(0, false), (65_535, true), (65_536, false), (65_536, true), (399_999, false)] {
       #expect(try await setting.content(.disk) == content)
       let blob = try #require(setting.rig.blobFiles.first)
@@ -83,8 +83,8 @@ struct FileHitTests {
         #expect(setting.rig.files().isEmpty)
         #expect(try await setting.content(.network) == content)
       }
-      asked += 1
-      #expect(setting.server.asked.load(ordering: .relaxed) == asked)
+      requestCount += 1
+      #expect(setting.server.requestCount.load(ordering: .relaxed) == requestCount)
     }
     await setting.engine.close()
   }

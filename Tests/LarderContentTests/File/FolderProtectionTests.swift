@@ -36,7 +36,7 @@ struct FolderProtectionTests {
     }
   }
 
-  @Test("the state and the entries have the class that was asked for, the lock file none")
+  @Test("the state and the entries have the class that was requested, the lock file none")
   func classes() throws {
     let classes = Classes()
     var options = CacheFolder.Options(limit: 1 << 20)
@@ -54,7 +54,7 @@ struct FolderProtectionTests {
   }
 
   @Test("a class that cannot be set is an error; the folder is not opened as a read-only one")
-  func refused() {
+  func rejected() {
     var options = CacheFolder.Options(limit: 1 << 20)
     options.setProtection = { _, _ in
       errno = EPERM
@@ -65,7 +65,7 @@ struct FolderProtectionTests {
     expectFailure("file protection class", options)
   }
 
-  /// Refuses the state file, as a locked device does. The folder itself is opened before.
+  /// Rejects the state file, as a locked device does. The folder itself is opened before.
   private final class LockedDevice: Sendable {
     private let opened = Atomic(0)
 

@@ -34,7 +34,7 @@ struct MetadataEncodingTests {
     CacheMetadata(url: "u", status: 200, requestTime: 1, responseTime: 2, hiddenBy: 404),
   ]
 
-  @Test("come back as the same value, names in their spelling", arguments: values)
+  @Test("are read as the same value, names in their spelling", arguments: values)
   func roundTrip(value: CacheMetadata) throws {
     let bytes = value.encoded()
     let decoded = try CacheMetadata(decoding: bytes)
@@ -67,7 +67,7 @@ struct MetadataEncodingTests {
       ])
   }
 
-  @Test("cut off at any place throw")
+  @Test("truncated at any place throw")
   func cutOff() {
     let bytes = MetadataEncodingTests.rich.encoded()
     for length in 0..<bytes.count {

@@ -20,7 +20,7 @@ struct RealDiskTests {
       path: path, byteLimit: 1 << 30, faults: disk == nil ? plan.faults : nil,
       encryptionKey: try RigKey.fromEnvironment())
     var stored: [String: Int] = [:]
-    var refused = 0
+    var rejected = 0
     for number in 0..<60 {
       let length = number % 3 == 0 ? 200_000 : 10_000
       if number == 20 { plan.fail(.write, after: 2, ENOSPC, lasting: true) }
@@ -29,14 +29,14 @@ struct RealDiskTests {
         stored["k\(number)"] = number
       } catch {
         #expect(error == .full(path: path))
-        refused += 1
+        rejected += 1
       }
       for (key, seed) in stored {
         let length = seed % 3 == 0 ? 200_000 : 10_000
         #expect(try await cache.whole(key)?.bytes == FileCacheRig.bytes(length, seed: UInt64(seed)))
       }
     }
-    #expect(refused > 5 && stored.count > 5)
+    #expect(rejected > 5 && stored.count > 5)
     #expect(try cache.count == stored.count)
     _ = plan.end()
     for number in 0..<12 { try await cache.removeEntry(forKey: "k\(number)") }
@@ -45,7 +45,7 @@ struct RealDiskTests {
     await cache.close()
   }
 
-  @Test("a disk that becomes read-only gives what it holds, and refuses all changes")
+  @Test("a disk that becomes read-only returns its entries, and rejects all changes")
   func readOnly() async throws {
     let rig = try FileCacheRig()
     let disk = try SmallDisk(bytes: 2 << 20)
@@ -56,25 +56,25 @@ struct RealDiskTests {
     try await first.store(FileCacheRig.entry(200_000), forKey: "large")
     await first.close()
     if let disk { try #require(disk.remount("ro")) }
-    let refuses: DiskFaults = { step in [.create, .write, .rename, .remove, .makeFolder].contains(step) ? EROFS : nil }
+    let rejects: DiskFaults = { step in [.create, .write, .rename, .remove, .makeFolder].contains(step) ? EROFS : nil }
     let cache = try FileCache(
-      path: path, byteLimit: 1 << 30, faults: disk == nil ? refuses : nil, encryptionKey: try RigKey.fromEnvironment())
+      path: path, byteLimit: 1 << 30, faults: disk == nil ? rejects : nil, encryptionKey: try RigKey.fromEnvironment())
     await cache.drained()
     #expect(try await cache.whole("small")?.bytes == FileCacheRig.bytes(10))
-    let held = try #require(try await cache.entry(forKey: "large"))
-    #expect(try await held.read(0..<200_000) == FileCacheRig.bytes(200_000))
+    let openEntry = try #require(try await cache.entry(forKey: "large"))
+    #expect(try await openEntry.read(0..<200_000) == FileCacheRig.bytes(200_000))
     #expect(try cache.count == 2)
-    let refusal = CacheError.readOnly(path: path)
-    await #expect(throws: refusal) { try await cache.store(FileCacheRig.entry(10), forKey: "a") }
-    await #expect(throws: refusal) { try await cache.removeEntry(forKey: "small") }
-    await #expect(throws: refusal) { try await cache.removeAll() }
-    await #expect(throws: refusal) { try await cache.update(held, to: FileCacheRig.metadata(), forKey: "large") }
-    await #expect(throws: refusal) { _ = try await cache.makeWriter() }
+    let rejection = CacheError.readOnly(path: path)
+    await #expect(throws: rejection) { try await cache.store(FileCacheRig.entry(10), forKey: "a") }
+    await #expect(throws: rejection) { try await cache.removeEntry(forKey: "small") }
+    await #expect(throws: rejection) { try await cache.removeAll() }
+    await #expect(throws: rejection) { try await cache.update(openEntry, to: FileCacheRig.metadata(), forKey: "large") }
+    await #expect(throws: rejection) { _ = try await cache.makeWriter() }
     await cache.close()
     let empty = disk.map { $0.path + "/other" } ?? rig.folder.file("other")
     #expect(throws: CacheError.readOnly(path: empty)) {
       try FileCache(
-        path: empty, byteLimit: 1 << 30, faults: disk == nil ? refuses : nil,
+        path: empty, byteLimit: 1 << 30, faults: disk == nil ? rejects : nil,
         encryptionKey: try RigKey.fromEnvironment())
     }
     if let disk { try #require(disk.remount("rw")) }
@@ -114,7 +114,7 @@ struct RealDiskTests {
     #expect(place.diagnostics.all.isEmpty)
   }
 
-  /// Makes a file as long as can be, without writing anything; answers its length.
+  /// Creates a file as long as can be, without writing anything; returns its length.
   private static func lengthen(_ path: String) throws -> UInt64 {
     let handle = try FileHandle(forWritingTo: URL(filePath: path))
     defer { try? handle.close() }
@@ -143,18 +143,18 @@ struct RealDiskTests {
   }
 
   @Test(
-    "a folder that is removed while it is open is made again by the next change; contents that are held stay readable",
+    "a folder that is removed while it is open is created again by the next change; open contents stay readable",
     arguments: Removal.allCases)
   func removedFolder(removal: Removal) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
-    let held = try #require(try await cache.entry(forKey: "k"))
+    let openEntry = try #require(try await cache.entry(forKey: "k"))
     let writer = try await cache.makeWriter()
     try await writer.append(FileCacheRig.bytes(200_000))
     try RealDiskTests.remove(removal, of: rig.path)
     if removal == .folder || removal == .content { #expect(try await cache.entry(forKey: "k") == nil) }
-    #expect(try await held.read(0..<200_000) == FileCacheRig.bytes(200_000))
+    #expect(try await openEntry.read(0..<200_000) == FileCacheRig.bytes(200_000))
     // What was begun in the folder before cannot end in the new one, and says so.
     let failure = await cacheError { _ = try await writer.commit(FileCacheRig.metadata(), forKey: "w") }
     #expect(failure?.description.contains("removed while the cache was open") == true, "\(String(describing: failure))")
@@ -205,7 +205,7 @@ struct RealDiskTests {
     await other.close()
   }
 
-  @Test("where a removed folder cannot be made again the change says why, and a later one tries again")
+  @Test("if a removed folder cannot be created again, the change reports why, and a later one retries")
   func notRemade() async throws {
     let rig = try FileCacheRig()
     let plan = FaultPlan()

@@ -79,7 +79,7 @@ struct FreshnessTests {
     #expect(rules.initialAge == seconds * 1000)
   }
 
-  @Test("the part of a second that Date cannot tell is no age")
+  @Test("the part of a second that Date cannot express is no age")
   func dateIsWholeSeconds() {
     let fields: HTTPFields = ["Date": HTTPDate.text(Self.start)]
     let late = StoredRules(
@@ -132,15 +132,15 @@ struct FreshnessTests {
   }
 
   @Test("Age in whole seconds, and the remaining freshness, negative once stale (RFC 9211 §2.4)")
-  func told() {
-    func told(_ age: Int64, of lifetime: Int64) -> (Int64, Int64) {
+  func reported() {
+    func reported(_ age: Int64, of lifetime: Int64) -> (Int64, Int64) {
       let freshness = Freshness(age: age, softLifetime: lifetime, lifetime: lifetime)
       return (freshness.ageInSeconds, freshness.remainingSeconds)
     }
-    #expect(told(1999, of: 10_000) == (1, 8))
-    #expect(told(10_000, of: 10_000) == (10, 0))
-    #expect(told(10_001, of: 10_000) == (10, -1))
-    #expect(told(12_000, of: 10_000) == (12, -2))
-    #expect(told(.max, of: 0).1 < -(1 << 50))
+    #expect(reported(1999, of: 10_000) == (1, 8))
+    #expect(reported(10_000, of: 10_000) == (10, 0))
+    #expect(reported(10_001, of: 10_000) == (10, -1))
+    #expect(reported(12_000, of: 10_000) == (12, -2))
+    #expect(reported(.max, of: 0).1 < -(1 << 50))
   }
 }

@@ -23,7 +23,7 @@ struct ByteRangeSetTests {
     #expect(ByteRangeSet(stored: [], count: 0) != nil)
   }
 
-  @Test("every question has the answer that a set of positions gives")
+  @Test("every operation has the result that a set of positions gives")
   func model() {
     var generator = PrintedSeed(for: "ByteRangeSetTests.model")
     for _ in 0..<2000 {
@@ -39,13 +39,13 @@ struct ByteRangeSetTests {
       #expect(set.count == positions.count)
       let dense = positions.sorted()
       let start = Int.random(in: 0..<45, using: &generator)
-      let asked = start..<Int.random(in: start...45, using: &generator)
-      #expect(set.contains(asked) == asked.allSatisfy(positions.contains))
-      #expect(Set(set.missing(of: asked).joined()) == Set(asked).subtracting(positions))
-      #expect(set.missing(of: asked) == ByteRangeSet(set.missing(of: asked)).ranges)
-      if !asked.isEmpty {
-        let offsets = set.offsets(of: asked)
-        #expect(offsets.map { dense[$0].elementsEqual(asked) } ?? !set.contains(asked))
+      let requested = start..<Int.random(in: start...45, using: &generator)
+      #expect(set.contains(requested) == requested.allSatisfy(positions.contains))
+      #expect(Set(set.missing(of: requested).joined()) == Set(requested).subtracting(positions))
+      #expect(set.missing(of: requested) == ByteRangeSet(set.missing(of: requested)).ranges)
+      if !requested.isEmpty {
+        let offsets = set.offsets(of: requested)
+        #expect(offsets.map { dense[$0].elementsEqual(requested) } ?? !set.contains(requested))
       }
     }
   }

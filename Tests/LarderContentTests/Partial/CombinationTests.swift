@@ -9,8 +9,8 @@ struct CombinationTests {
   static func combination(
     _ entry: CacheEntry, _ range: Range<Int>, _ length: Int?, fields: HTTPFields = PartialSamples.strong
   ) -> Combination? {
-    let answer = PartialSamples.answer(range, length, fields: fields)
-    return Combination(entry, with: ReceivedPart(range: range, length: length), answer, StoredRules(answer))
+    let response = PartialSamples.response(range, length, fields: fields)
+    return Combination(entry, with: ReceivedPart(range: range, length: length), response, StoredRules(response))
   }
 
   static let rows: [([Range<Int>], Range<Int>, [Range<Int>])] = [
@@ -54,7 +54,7 @@ struct CombinationTests {
     #expect(Self.combination(PartialSamples.parts([0..<9], of: Self.content, length: nil), 1..<5, 5) == nil)
   }
 
-  @Test("takes the newer fields, keeps the others, and is as new as the answer (§3.2)")
+  @Test("takes the newer fields, keeps the others, and is as new as the response (§3.2)")
   func fields() throws {
     var stored = PartialSamples.strong
     stored["A"] = "1"
@@ -133,13 +133,13 @@ struct CombinationTests {
     let ranges = (0..<Combination.limit).map { ($0 * 10)..<($0 * 10 + ($0 == 7 ? 1 : 2)) }
     let entry = PartialSamples.parts(ranges, of: content, length: length)
     let combination = try #require(Self.combination(entry, 9000..<9001, length))
-    guard case .parts(let kept, _) = combination.metadata.content else { throw PartialTestError.notInParts }
-    #expect(kept.count == Combination.limit)
-    #expect(kept.last == 9000..<9001)
-    #expect(!kept.contains(ranges[7]))
+    guard case .parts(let parts, _) = combination.metadata.content else { throw PartialTestError.notInParts }
+    #expect(parts.count == Combination.limit)
+    #expect(parts.last == 9000..<9001)
+    #expect(!parts.contains(ranges[7]))
     let bytes = PartialSamples.content(
       combination, stored: entry.bytesInMemory ?? [], received: [content[9000]])
-    #expect(bytes == kept.flatMap { content[$0] })
+    #expect(bytes == parts.flatMap { content[$0] })
     #expect(bytes.count == combination.length)
   }
 
@@ -158,22 +158,22 @@ enum PartialTestError: Error { case notInParts }
 struct PartialStoringTests {
   @Test("A 206 is stored as its range, with its Content-Range and Content-Length")
   func part() throws {
-    let answer = PartialSamples.answer(5..<9, 26)
-    let part = try #require(ReceivedPart(status: 206, fields: answer.fields))
-    let metadata = try #require(answer.storing(part, inResponseTo: [:]))
+    let response = PartialSamples.response(5..<9, 26)
+    let part = try #require(ReceivedPart(status: 206, fields: response.fields))
+    let metadata = try #require(response.storing(part, inResponseTo: [:]))
     #expect(metadata.content == .parts([5..<9], length: 26))
     #expect(metadata.status == 206)
     #expect(metadata.fields["Content-Range"] == nil)
     #expect(metadata.fields["Content-Length"] == nil)
     let shorter = try #require(part.prefix(2))
-    #expect(answer.storing(shorter, inResponseTo: [:])?.content == .parts([5..<7], length: 26))
+    #expect(response.storing(shorter, inResponseTo: [:])?.content == .parts([5..<7], length: 26))
   }
 
   @Test("a 206 with everything is a 200")
   func whole() throws {
-    let answer = PartialSamples.answer(0..<26, 26)
+    let response = PartialSamples.response(0..<26, 26)
     let metadata = try #require(
-      answer.storing(ReceivedPart(range: 0..<26, length: 26), inResponseTo: ["Range": "bytes=0-"]))
+      response.storing(ReceivedPart(range: 0..<26, length: 26), inResponseTo: ["Range": "bytes=0-"]))
     #expect(metadata.content == .whole)
     #expect(metadata.status == 200)
     #expect(metadata.fields["Content-Length"] == "26")
@@ -181,11 +181,11 @@ struct PartialStoringTests {
 
   @Test("A response to If-Range may lack fields, and is not stored alone (RFC 9110 §15.3.7)")
   func ifRange() {
-    let answer = PartialSamples.answer(5..<9, 26)
-    #expect(answer.storing(ReceivedPart(range: 5..<9, length: 26), inResponseTo: ["If-Range": "\"v1\""]) == nil)
+    let response = PartialSamples.response(5..<9, 26)
+    #expect(response.storing(ReceivedPart(range: 5..<9, length: 26), inResponseTo: ["If-Range": "\"v1\""]) == nil)
   }
 
-  static func answer(_ fields: HTTPFields, status: Int = 200) -> CacheMetadata {
+  static func response(_ fields: HTTPFields, status: Int = 200) -> CacheMetadata {
     var all = PartialSamples.strong
     for field in fields { all[field.name] = field.value.isEmpty ? nil : field.value }
     return CacheMetadata(url: "http://a/", status: status, fields: all, requestTime: 0, responseTime: 0)
@@ -193,12 +193,12 @@ struct PartialStoringTests {
 
   @Test("The beginning of an interrupted 200 is stored")
   func interrupted() throws {
-    let answer = Self.answer(["Content-Length": "26"])
-    let metadata = try #require(answer.interrupted(after: 7, StoredRules(answer)))
+    let response = Self.response(["Content-Length": "26"])
+    let metadata = try #require(response.interrupted(after: 7, StoredRules(response)))
     #expect(metadata.content == .parts([0..<7], length: 26))
     #expect(metadata.status == 206)
     #expect(metadata.fields["Content-Length"] == nil)
-    #expect(Self.answer(["Content-Length": "26, 26"]).interrupted(after: 7, StoredRules(answer)) != nil)
+    #expect(Self.response(["Content-Length": "26, 26"]).interrupted(after: 7, StoredRules(response)) != nil)
   }
 
   @Test(
@@ -212,9 +212,9 @@ struct PartialStoringTests {
       (["Content-Length": "99999999999999999999"], 7, 200),
       (["Content-Length": "26", "Transfer-Encoding": "chunked"], 7, 200),
     ] as [(HTTPFields, Int, Int)])
-  func notKept(fields: HTTPFields, count: Int, status: Int) {
-    let answer = Self.answer(fields, status: status)
-    #expect(answer.interrupted(after: count, StoredRules(answer)) == nil)
+  func notStored(fields: HTTPFields, count: Int, status: Int) {
+    let response = Self.response(fields, status: status)
+    #expect(response.interrupted(after: count, StoredRules(response)) == nil)
   }
 }
 
@@ -222,13 +222,13 @@ struct PartialStoringTests {
 struct CompletionOutcomeTests {
   static let entry = PartialSamples.parts([0..<5], of: PartialSamples.bytes(26), length: 26)
 
-  static func outcome(_ answer: CacheMetadata) -> CompletionOutcome {
-    CompletionOutcome.of(answer, StoredRules(answer), to: entry)
+  static func outcome(_ response: CacheMetadata) -> CompletionOutcome {
+    CompletionOutcome.of(response, StoredRules(response), to: entry)
   }
 
   @Test("206 of the same representation is combined")
   func combines() {
-    guard case .combine(let combination, let part) = Self.outcome(PartialSamples.answer(5..<26, 26)) else {
+    guard case .combine(let combination, let part) = Self.outcome(PartialSamples.response(5..<26, 26)) else {
       Issue.record("not combined")
       return
     }
@@ -236,13 +236,13 @@ struct CompletionOutcomeTests {
     #expect(part == ReceivedPart(range: 5..<26, length: 26))
   }
 
-  @Test("a part of anything else, or none, asks for the client's own request")
+  @Test("a part of anything else, or none, requires the client's own request")
   func contradictions() {
     var other = PartialSamples.strong
     other["ETag"] = "\"v2\""
-    #expect(Self.outcome(PartialSamples.answer(5..<26, 26, fields: other)) == .requestAgain)
-    #expect(Self.outcome(PartialSamples.answer(5..<27, 27)) == .requestAgain)
-    var parts = PartialSamples.answer(5..<26, 26)
+    #expect(Self.outcome(PartialSamples.response(5..<26, 26, fields: other)) == .requestAgain)
+    #expect(Self.outcome(PartialSamples.response(5..<27, 27)) == .requestAgain)
+    var parts = PartialSamples.response(5..<26, 26)
     parts.fields["Content-Type"] = "multipart/byteranges; boundary=a"
     #expect(Self.outcome(parts) == .requestAgain)
     parts.fields["Content-Range"] = nil
@@ -257,8 +257,8 @@ struct CompletionOutcomeTests {
       (500, .forward), (302, .forward),
     ])
   func statuses(status: Int, outcome: CompletionOutcome) {
-    let answer = CacheMetadata(
+    let response = CacheMetadata(
       url: "http://a/", status: status, fields: PartialSamples.strong, requestTime: 0, responseTime: 0)
-    #expect(Self.outcome(answer) == outcome)
+    #expect(Self.outcome(response) == outcome)
   }
 }

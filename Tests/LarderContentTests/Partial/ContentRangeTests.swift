@@ -31,7 +31,7 @@ struct ContentRangeTests {
       "bytes 0-9223372036854775807/*", "bytes 0-9223372036854775806/9223372036854775807",
       "bytes 18446744073709551616-18446744073709551617/*", "bytes */99999999999999999999", "bytes 1-2 /3",
     ])
-  func refused(text: String) { #expect(ContentRange(text) == nil) }
+  func rejected(text: String) { #expect(ContentRange(text) == nil) }
 
   @Test("a 206 holds a part only where it is one, of bytes, and valid (RFC 9110 §15.3.7)")
   func receivedPart() {

@@ -9,10 +9,10 @@ import Testing
 struct InterruptionTests {
   static let head: HTTPFields = ["ETag": "\"v1\"", "Cache-Control": "max-age=60"]
 
-  static func read(_ answer: CachedResponse) async -> (String, HTTPTransportError?) {
+  static func read(_ response: CachedResponse) async -> (String, HTTPTransportError?) {
     var bytes: [UInt8] = []
     do {
-      for try await chunk in answer.response.body { bytes += chunk }
+      for try await chunk in response.response.body { bytes += chunk }
       return (PartialSamples.text(bytes), nil)
     } catch {
       return (PartialSamples.text(bytes), error as? HTTPTransportError)
@@ -22,23 +22,23 @@ struct InterruptionTests {
   @Test("The received part is stored, and only the rest is requested")
   func resumes() async throws {
     let rig = EngineRig()
-    async let broken = Self.read(rig.answer())
-    let first = await rig.network.asked(0)
+    async let broken = Self.read(rig.response())
+    let first = await rig.network.exchange(0)
     var head = Self.head
     head[.contentLength] = "10"
-    first.answer(200, head, length: 10)
+    first.respond(200, head, length: 10)
     first.send("abcd")
     first.breakOff()
     #expect(try await broken == ("abcd", .connectionLost(reason: "broken by the test")))
     #expect(rig.shelf["http://h/a"]?.metadata.content == .parts([0..<4], length: 10))
     #expect(try await rig.range("1-2") == "206 bc memory")
     async let whole = rig.line([:])
-    let second = await rig.network.asked(1)
+    let second = await rig.network.exchange(1)
     #expect(second.request.fields["Range"] == "bytes=4-")
     #expect(second.request.fields["If-Range"] == "\"v1\"")
     head[.contentLength] = "6"
     head["Content-Range"] = "bytes 4-9/10"
-    second.answer(206, head, length: 6)
+    second.respond(206, head, length: 6)
     second.send("efghij")
     second.finish()
     #expect(try await whole == "200 abcdefghij network")
@@ -51,12 +51,12 @@ struct InterruptionTests {
     let content = Array("abcdefghijklmnopqrst".utf8)
     rig.shelf.put(
       PartialSamples.parts([0..<4, 16..<20], of: content, length: 20, fields: ["ETag": "\"v1\""]), "http://h/a")
-    async let broken = Self.read(rig.answer())
-    let first = await rig.network.asked(0)
+    async let broken = Self.read(rig.response())
+    let first = await rig.network.exchange(0)
     #expect(first.request.fields["Range"] == "bytes=4-15")
     var head = Self.head
     head["Content-Range"] = "bytes 4-15/20"
-    first.answer(206, head, length: 12)
+    first.respond(206, head, length: 12)
     first.send("efgh")
     first.breakOff()
     #expect(try await broken.0 == "abcdefgh")
@@ -65,44 +65,44 @@ struct InterruptionTests {
     #expect(PartialSamples.text(try await entry.read(0..<12)) == "abcdefghqrst")
   }
 
-  @Test("a server that sends on and on behind the part that was missing keeps nobody waiting")
+  @Test("a server that keeps sending after the missing part does not delay the reader")
   func sendsOn() async throws {
     let rig = EngineRig()
     rig.shelf.put(
       PartialSamples.parts([0..<4], of: PartialSamples.bytes(10), length: 10, fields: ["ETag": "\"v1\""]),
       "http://h/a")
     let task = immediately { try await rig.line([:]) }
-    let asked = await rig.network.asked(0)
+    let exchange = await rig.network.exchange(0)
     var head = Self.head
     head["Content-Range"] = "bytes 4-9/10"
-    asked.answer(206, head)
-    asked.send("efghij")
-    for _ in 0..<64 { asked.send([UInt8](repeating: 0, count: 1 << 14)) }
-    asked.finish()
+    exchange.respond(206, head)
+    exchange.send("efghij")
+    for _ in 0..<64 { exchange.send([UInt8](repeating: 0, count: 1 << 14)) }
+    exchange.finish()
     #expect(try await task.value == "200 abcdefghij network")
-    #expect(asked.untaken >= 32)
+    #expect(exchange.untaken >= 32)
     #expect(try await rig.line([:]) == "200 abcdefghij memory")
   }
 
   @Test("nothing is kept without a validator or a length, nor in place of a whole response")
-  func notKept() async throws {
+  func notStored() async throws {
     for (fields, length) in [(["Content-Length": "10"], 10), (["ETag": "\"v1\""], nil)] as [(HTTPFields, Int?)] {
       let rig = EngineRig()
-      async let broken = Self.read(rig.answer())
-      let asked = await rig.network.asked(0)
-      asked.answer(200, fields, length: length)
-      asked.send("abcd")
-      asked.breakOff()
+      async let broken = Self.read(rig.response())
+      let exchange = await rig.network.exchange(0)
+      exchange.respond(200, fields, length: length)
+      exchange.send("abcd")
+      exchange.breakOff()
       #expect(try await broken.0 == "abcd")
       #expect(rig.shelf["http://h/a"] == nil)
     }
     let rig = EngineRig()
     rig.shelf.put(PartialSamples.whole(Array("old".utf8)), "http://h/a")
-    async let broken = Self.read(rig.answer())
-    let asked = await rig.network.asked(0)
-    asked.answer(200, ["ETag": "\"v2\"", "Content-Length": "10"], length: 10)
-    asked.send("abcd")
-    asked.breakOff()
+    async let broken = Self.read(rig.response())
+    let exchange = await rig.network.exchange(0)
+    exchange.respond(200, ["ETag": "\"v2\"", "Content-Length": "10"], length: 10)
+    exchange.send("abcd")
+    exchange.breakOff()
     #expect(try await broken.0 == "abcd")
     #expect(rig.shelf["http://h/a"]?.metadata.content == .whole)
   }
@@ -110,24 +110,24 @@ struct InterruptionTests {
   @Test("If a reader leaves a long download, the received part is stored for the next one")
   func abandoned() async throws {
     let rig = EngineRig(configure: { $0.abandonedByteLimit = 0 })
-    var answer: CachedResponse? = nil
-    async let begun = rig.answer()
-    let first = await rig.network.asked(0)
+    var response: CachedResponse? = nil
+    async let begun = rig.response()
+    let first = await rig.network.exchange(0)
     var head = Self.head
     head[.contentLength] = "10"
-    first.answer(200, head, length: 10)
+    first.respond(200, head, length: 10)
     first.send("abcd")
-    answer = try await begun
-    var reading = answer?.response.body.makeAsyncIterator()
+    response = try await begun
+    var reading = response?.response.body.makeAsyncIterator()
     #expect(try await reading?.next() == Array("abcd".utf8))
     reading = nil
-    answer = nil
+    response = nil
     await first.contentEnded()
     await rig.engine.close()
     #expect(rig.shelf["http://h/a"]?.metadata.content == .parts([0..<4], length: 10))
   }
 
-  @Test("over a real connection: a broken download goes on where it stopped")
+  @Test("over a real connection: an interrupted download resumes where it stopped")
   func overTheWire() async throws {
     let content = PartialSamples.bytes(300_000)
     let server = try ScriptedServer { request in
@@ -136,8 +136,8 @@ struct InterruptionTests {
       }
       var origin = RangedOrigin(content)
       origin.fields = ["Cache-Control": "max-age=60"]
-      let answer = origin.answer(HTTPRequest(url: URL(filePath: "/"), fields: request.fields))
-      return .response(answer.status, fields: answer.fields, bytes: answer.content)
+      let response = origin.response(HTTPRequest(url: URL(filePath: "/"), fields: request.fields))
+      return .response(response.status, fields: response.fields, bytes: response.content)
     }
     defer { server.stop() }
     let cache = MemoryCache()

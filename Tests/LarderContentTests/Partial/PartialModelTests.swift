@@ -26,21 +26,21 @@ struct PartialModelTests {
     return "bytes=" + specs.joined(separator: ",")
   }
 
-  /// The positions that a field asks for, each by itself.
+  /// The positions that a field requests, each by itself.
   static func positions(_ field: String, length: Int) throws -> Set<Int> {
-    var found: Set<Int> = []
+    var selected: Set<Int> = []
     for spec in try #require(RangeField(field)).specs {
       switch spec {
-      case .suffix(let count): found.formUnion(max(0, length - count)..<length)
-      case .span(let first, let last): if first < length { found.formUnion(first...min(last, length - 1)) }
+      case .suffix(let count): selected.formUnion(max(0, length - count)..<length)
+      case .span(let first, let last): if first < length { selected.formUnion(first...min(last, length - 1)) }
       }
     }
-    return found
+    return selected
   }
 
   /// The parts of a multipart, or the content as the one part that it is.
-  static func parts(of answer: PartialResponse, _ content: [UInt8]) throws -> [(Range<Int>, [UInt8])] {
-    if let text = answer.fields["Content-Range"] {
+  static func parts(of response: PartialResponse, _ content: [UInt8]) throws -> [(Range<Int>, [UInt8])] {
+    if let text = response.fields["Content-Range"] {
       guard case .part(let range, _)? = ContentRange(text) else { throw PartialTestError.notInParts }
       return [(range, content)]
     }
@@ -52,43 +52,45 @@ struct PartialModelTests {
     }
   }
 
-  @Test("whatever is asked of whatever is stored: the slices are the model's, or the request is for what is missing")
-  func answers() throws {
+  @Test("for any request and any stored parts: the slices are the model's, or the request is for what is missing")
+  func responses() throws {
     var generator = PrintedSeed(for: "PartialModelTests.answers")
     var counts: [String: Int] = [:]
     for _ in 0..<4000 {
       let length = Int.random(in: 1...600, using: &generator)
       let model = PartialSamples.bytes(length)
-      var held = ByteRangeSet()
-      for _ in 0..<Int.random(in: 1...3, using: &generator) { held = held.union(Self.range(below: length, &generator)) }
-      if Int.random(in: 0..<3, using: &generator) == 0 { held = ByteRangeSet([0..<length]) }
-      let isWhole = held.contains(0..<length)
+      var stored = ByteRangeSet()
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        stored = stored.union(Self.range(below: length, &generator))
+      }
+      if Int.random(in: 0..<3, using: &generator) == 0 { stored = ByteRangeSet([0..<length]) }
+      let isWhole = stored.contains(0..<length)
       let entry =
-        isWhole ? PartialSamples.whole(model) : PartialSamples.parts(held.ranges, of: model, length: length)
+        isWhole ? PartialSamples.whole(model) : PartialSamples.parts(stored.ranges, of: model, length: length)
       var field = Self.rangeField(length, &generator)
-      if Bool.random(using: &generator), let some = held.ranges.randomElement(using: &generator) {
+      if Bool.random(using: &generator), let some = stored.ranges.randomElement(using: &generator) {
         let within = some.lowerBound..<Int.random(in: (some.lowerBound + 1)...some.upperBound, using: &generator)
         field = "bytes=\(within.lowerBound)-\(within.upperBound - 1)"
       }
-      let asked = try Self.positions(field, length: length)
+      let requested = try Self.positions(field, length: length)
       switch RangeOutcome.of(["Range": field], entry, boundary: "cut") {
-      case .respond(let answer) where answer.status == 206:
+      case .respond(let response) where response.status == 206:
         counts["206", default: 0] += 1
-        let content = PartialSamples.content(answer, from: entry.bytesInMemory ?? [])
+        let content = PartialSamples.content(response, from: entry.bytesInMemory ?? [])
         var sent: Set<Int> = []
-        for (range, bytes) in try Self.parts(of: answer, content) {
+        for (range, bytes) in try Self.parts(of: response, content) {
           #expect(bytes == Array(model[range]), "\(field)")
           sent.formUnion(range)
         }
-        #expect(sent.isSuperset(of: asked), "\(field)")
-      case .respond(let answer):
+        #expect(sent.isSuperset(of: requested), "\(field)")
+      case .respond(let response):
         counts["416", default: 0] += 1
-        #expect(answer.status == 416 && asked.isEmpty)
+        #expect(response.status == 416 && requested.isEmpty)
       case .fetch(let fetch):
         counts["fetch", default: 0] += 1
         let text = try #require(fetch.fields["Range"])
         let fetched = try Self.positions(text, length: length)
-        #expect(asked.subtracting(held.ranges.joined()).isSubset(of: fetched), "\(field)")
+        #expect(requested.subtracting(stored.ranges.joined()).isSubset(of: fetched), "\(field)")
       case .forward:
         counts["forward", default: 0] += 1
         #expect(!isWhole)
@@ -125,9 +127,9 @@ struct PartialModelTests {
         let count =
           Int.random(in: 0..<3, using: &generator) == 0
           ? Int.random(in: 1...range.count, using: &generator) : range.count
-        let answer = PartialSamples.answer(range, part.length)
+        let response = PartialSamples.response(range, part.length)
         let received = try #require(part.prefix(count))
-        let combination = try #require(Combination(entry, with: received, answer, StoredRules(answer)))
+        let combination = try #require(Combination(entry, with: received, response, StoredRules(response)))
         let bytes = PartialSamples.content(
           combination, stored: entry.bytesInMemory ?? [], received: Array(model[range].prefix(count)))
         entry = CacheEntry(metadata: combination.metadata, bytes: bytes)

@@ -1,7 +1,7 @@
 import LarderContent
 import LarderHTTP
 
-/// Entries and answers for the tests of partial content: the alphabet's letters, over and over.
+/// Entries and responses for the tests of partial content: the alphabet's letters, over and over.
 enum PartialSamples {
   static let now: Int64 = 1_700_000_000_000
   static let strong: HTTPFields = [
@@ -28,7 +28,7 @@ enum PartialSamples {
   }
 
   /// A 206's metadata as they come.
-  static func answer(_ range: Range<Int>, _ length: Int?, fields: HTTPFields = strong) -> CacheMetadata {
+  static func response(_ range: Range<Int>, _ length: Int?, fields: HTTPFields = strong) -> CacheMetadata {
     var fields = fields
     fields["Content-Range"] = ContentRange.part(range, length: length).text
     fields["Content-Length"] = String(range.count)
@@ -36,9 +36,9 @@ enum PartialSamples {
       url: "http://a/", status: 206, fields: fields, requestTime: now + 1000, responseTime: now + 1000)
   }
 
-  /// An answer's content, put together as a reader would get it.
-  static func content(_ answer: PartialResponse, from stored: [UInt8]) -> [UInt8] {
-    answer.pieces.flatMap { piece in
+  /// A response's content, put together as a reader would get it.
+  static func content(_ response: PartialResponse, from stored: [UInt8]) -> [UInt8] {
+    response.pieces.flatMap { piece in
       switch piece {
       case .stored(let range): Array(stored[range])
       case .bytes(let bytes): bytes

@@ -11,13 +11,13 @@ struct RangeOutcomeTests {
     RangeOutcome.of(request, entry, boundary: "cut")
   }
 
-  static func answer(_ request: HTTPFields, _ entry: CacheEntry) throws -> (PartialResponse, String) {
-    guard case .respond(let answer) = outcome(request, entry) else {
+  static func response(_ request: HTTPFields, _ entry: CacheEntry) throws -> (PartialResponse, String) {
+    guard case .respond(let response) = outcome(request, entry) else {
       throw Unexpected(outcome: outcome(request, entry))
     }
-    let content = PartialSamples.content(answer, from: entry.bytesInMemory ?? [])
-    #expect(content.count == answer.length)
-    return (answer, PartialSamples.text(content))
+    let content = PartialSamples.content(response, from: entry.bytesInMemory ?? [])
+    #expect(content.count == response.length)
+    return (response, PartialSamples.text(content))
   }
 
   struct Unexpected: Error { let outcome: RangeOutcome }
@@ -35,23 +35,23 @@ struct RangeOutcomeTests {
       ("bytes=25-99", "z", "bytes 25-25/26"), ("bytes=5-6, 99-", "fg", "bytes 5-6/26"),
     ])
   func single(range: String, content: String, place: String) throws {
-    let (answer, text) = try Self.answer(["Range": range], Self.whole)
-    #expect(answer.status == 206)
+    let (response, text) = try Self.response(["Range": range], Self.whole)
+    #expect(response.status == 206)
     #expect(text == content)
-    #expect(answer.fields["Content-Range"] == place)
-    #expect(answer.fields["Content-Length"] == String(content.utf8.count))
-    #expect(answer.fields["ETag"] == "\"v1\"")
-    #expect(answer.fields["Content-Type"] == "text/plain")
+    #expect(response.fields["Content-Range"] == place)
+    #expect(response.fields["Content-Length"] == String(content.utf8.count))
+    #expect(response.fields["ETag"] == "\"v1\"")
+    #expect(response.fields["Content-Type"] == "text/plain")
   }
 
-  @Test("several ranges are a multipart in the order asked for (§14.6, §15.3.7.2)")
+  @Test("several ranges are a multipart in the requested order (§14.6, §15.3.7.2)")
   func multipart() throws {
     let long = PartialSamples.whole(PartialSamples.bytes(1000))
-    let (answer, text) = try Self.answer(["Range": "bytes=-2,0-2"], long)
-    #expect(answer.status == 206)
-    #expect(answer.fields["Content-Type"] == "multipart/byteranges; boundary=cut")
-    #expect(answer.fields["Content-Range"] == nil)
-    #expect(answer.fields["Content-Length"] == String(text.utf8.count))
+    let (response, text) = try Self.response(["Range": "bytes=-2,0-2"], long)
+    #expect(response.status == 206)
+    #expect(response.fields["Content-Type"] == "multipart/byteranges; boundary=cut")
+    #expect(response.fields["Content-Range"] == nil)
+    #expect(response.fields["Content-Length"] == String(text.utf8.count))
     #expect(
       text == """
         --cut\r
@@ -72,23 +72,23 @@ struct RangeOutcomeTests {
   @Test("parts of content without a type have none")
   func untyped() throws {
     let long = PartialSamples.whole(PartialSamples.bytes(1000), fields: ["Date": "x"])
-    let (_, text) = try Self.answer(["Range": "bytes=-2,0-2"], long)
+    let (_, text) = try Self.response(["Range": "bytes=-2,0-2"], long)
     #expect(!text.contains("Content-Type"))
     #expect(text.hasPrefix("--cut\r\nContent-Range: bytes 998-999/1000\r\n\r\nkl"))
   }
 
   @Test("a range outside is 416 with the length (§15.5.17)")
   func unsatisfiable() throws {
-    let (answer, text) = try Self.answer(["Range": "bytes=26-"], Self.whole)
-    #expect(answer.status == 416)
-    #expect(answer.fields["Content-Range"] == "bytes */26")
-    #expect(answer.fields["Content-Type"] == nil)
+    let (response, text) = try Self.response(["Range": "bytes=26-"], Self.whole)
+    #expect(response.status == 416)
+    #expect(response.fields["Content-Range"] == "bytes */26")
+    #expect(response.fields["Content-Type"] == nil)
     #expect(text.isEmpty)
     let parts = PartialSamples.parts([0..<5], of: Self.content, length: 26)
-    #expect(try Self.answer(["Range": "bytes=26-"], parts).0.status == 416)
+    #expect(try Self.response(["Range": "bytes=26-"], parts).0.status == 416)
   }
 
-  @Test("what is no range is answered whole", arguments: ["bytes=2-1", "items=0-1", "nonsense", ""])
+  @Test("a field that is not a range gets the whole response", arguments: ["bytes=2-1", "items=0-1", "nonsense", ""])
   func ignored(range: String) { #expect(Self.outcome(["Range": range], Self.whole) == .whole) }
 
   @Test("only what would be a 200 has ranges (§14.2)", arguments: [203, 301, 404, 410])
@@ -103,20 +103,20 @@ struct RangeOutcomeTests {
 
   @Test("If-Range with a strong validator that is stored lets the range count (§13.1.5)")
   func ifRangeHolds() throws {
-    #expect(try Self.answer(["Range": "bytes=0-1", "If-Range": "\"v1\""], Self.whole).1 == "ab")
+    #expect(try Self.response(["Range": "bytes=0-1", "If-Range": "\"v1\""], Self.whole).1 == "ab")
     let entry = PartialSamples.whole(Self.content, fields: Self.dated)
     let request: HTTPFields = ["Range": "bytes=0-1", "If-Range": "Tue, 14 Nov 2023 22:13:19 GMT"]
-    #expect(try Self.answer(request, entry).1 == "ab")
+    #expect(try Self.response(request, entry).1 == "ab")
   }
 
   @Test(
-    "any other If-Range makes the answer whole (§13.1.5)",
+    "any other If-Range makes the response whole (§13.1.5)",
     arguments: [
       ("\"v2\"", strongFields), ("W/\"v1\"", strongFields), ("v1", strongFields), ("*", strongFields),
       ("", strongFields),
       ("\"v1\", \"v2\"", strongFields), ("W/\"v1\"", ["ETag": "W/\"v1\""]), ("\"v1\"", [:]),
       ("Tue, 14 Nov 2023 22:13:18 GMT", dated), ("Tue, 14 Nov 2023 22:13:20 GMT", dated),
-      // Not strong: changed in the second in which it was sent (§8.8.2.2), or nobody knows when that was.
+      // Not strong: changed in the second in which it was sent (§8.8.2.2), or at an unknown time.
       (
         "Tue, 14 Nov 2023 22:13:19 GMT",
         ["Date": "Tue, 14 Nov 2023 22:13:19 GMT", "Last-Modified": "Tue, 14 Nov 2023 22:13:19 GMT"]
@@ -131,7 +131,7 @@ struct RangeOutcomeTests {
   static let strongFields = PartialSamples.strong
 
   @Test(
-    "ranges that are stored are answered from the parts",
+    "ranges that are stored are served from the parts",
     arguments: [
       ("bytes=4-8", "efghi", "bytes 4-8/26"), ("bytes=5-6", "fg", "bytes 5-6/26"),
       ("bytes=-6", "uvwxyz", "bytes 20-25/26"),
@@ -140,19 +140,19 @@ struct RangeOutcomeTests {
     ])
   func fromParts(range: String, content: String, place: String) throws {
     let entry = PartialSamples.parts([4..<9, 20..<26], of: Self.content, length: 26)
-    let (answer, text) = try Self.answer(["Range": range], entry)
-    #expect(answer.status == 206)
+    let (response, text) = try Self.response(["Range": range], entry)
+    #expect(response.status == 206)
     #expect(text == content)
-    #expect(answer.fields["Content-Range"] == place)
+    #expect(response.fields["Content-Range"] == place)
   }
 
-  @Test("of unknown length, what is stored is answered with an asterisk")
+  @Test("of unknown length, the stored part is served with an asterisk")
   func unknownLength() throws {
     let entry = PartialSamples.parts([4..<9], of: Self.content, length: nil)
-    let (answer, text) = try Self.answer(["Range": "bytes=5-8"], entry)
+    let (response, text) = try Self.response(["Range": "bytes=5-8"], entry)
     #expect(text == "fghi")
-    #expect(answer.fields["Content-Range"] == "bytes 5-8/*")
-    // Only the server can tell where the end is.
+    #expect(response.fields["Content-Range"] == "bytes 5-8/*")
+    // Only the server knows where the end is.
     #expect(try Self.fetched(["Range": "bytes=-5"], entry)["Range"] == "bytes=-5")
     #expect(try Self.fetched(["Range": "bytes=6-"], entry)["Range"] == "bytes=6-")
     #expect(Self.outcome([:], entry) == .forward)
@@ -161,18 +161,18 @@ struct RangeOutcomeTests {
   }
 
   @Test(
-    "what is missing is asked for in one range, under If-Range (RFC 9111 §3.3)",
+    "the missing part is requested in one range, with If-Range (RFC 9111 §3.3)",
     arguments: [
       ("bytes=0-8", "bytes=0-3"), ("bytes=4-12", "bytes=9-12"), ("bytes=2-22", "bytes=2-19"),
       ("bytes=10-12", "bytes=10-12"),
       ("bytes=4-", "bytes=9-19"), ("bytes=-8", "bytes=18-19"), ("bytes=2-3,10-11", "bytes=2-11"),
     ])
-  func fetch(range: String, asked: String) throws {
+  func fetch(range: String, requested: String) throws {
     let entry = PartialSamples.parts([4..<9, 20..<26], of: Self.content, length: 26)
     let request: HTTPFields = [
       "Range": range, "Accept": "a/b", "If-None-Match": "\"x\"", "If-Modified-Since": "y", "If-Range": "\"v1\"",
     ]
-    #expect(try Self.fetched(request, entry) == ["Range": asked, "Accept": "a/b", "If-Range": "\"v1\""])
+    #expect(try Self.fetched(request, entry) == ["Range": requested, "Accept": "a/b", "If-Range": "\"v1\""])
   }
 
   @Test("the whole is completed by its missing end, or from its first missing byte on")
@@ -183,7 +183,7 @@ struct RangeOutcomeTests {
     #expect(try Self.fetched([:], both)["Range"] == "bytes=5-19")
     let back = PartialSamples.parts([5..<26], of: Self.content, length: 26)
     #expect(try Self.fetched([:], back)["Range"] == "bytes=0-4")
-    // A range that is ignored asks for the whole.
+    // A range that is ignored requests the whole.
     #expect(try Self.fetched(["Range": "bytes=2-1"], front)["Range"] == "bytes=5-")
     #expect(try Self.fetched(["Range": "bytes=0-1", "If-Range": "\"v0\""], front)["Range"] == "bytes=5-")
     // Both ends are missing: one request for everything is best.
@@ -209,7 +209,7 @@ struct RangeOutcomeTests {
     let entry = PartialSamples.parts([0..<5], of: Self.content, length: 26, fields: fields)
     #expect(Self.outcome([:], entry) == .forward)
     #expect(Self.outcome(["Range": "bytes=4-5"], entry) == .forward)
-    #expect(try Self.answer(["Range": "bytes=1-2"], entry).1 == "bc")
+    #expect(try Self.response(["Range": "bytes=1-2"], entry).1 == "bc")
   }
 
   @Test("parts that contradict themselves are of no use")

@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderHTTP
 
-/// An origin server of one resource that knows entity tags and ranges, as a function from request to answer.
+/// An origin server of one resource that knows entity tags and ranges, as a function from request to response.
 struct RangedOrigin: Sendable {
   var content: [UInt8]
   var etag: String? = "\"v1\""
@@ -11,7 +11,7 @@ struct RangedOrigin: Sendable {
   init(_ text: String) { content = Array(text.utf8) }
   init(_ content: [UInt8]) { self.content = content }
 
-  func answer(_ request: HTTPRequest) -> (status: Int, fields: HTTPFields, content: [UInt8]) {
+  func response(_ request: HTTPRequest) -> (status: Int, fields: HTTPFields, content: [UInt8]) {
     var fields = fields
     fields[.etag] = etag
     if let text = request.fields[.ifNoneMatch], let etag, EntityTagList(text).matchesWeakly(etag) {
@@ -31,9 +31,9 @@ struct RangedOrigin: Sendable {
     }
   }
 
-  func scripted(_ request: HTTPRequest) -> HandNetwork.Scripted {
-    let answer = answer(request)
-    return .init(answer.status, answer.fields, String(decoding: answer.content, as: UTF8.self))
+  func scripted(_ request: HTTPRequest) -> ManualNetwork.Scripted {
+    let response = response(request)
+    return .init(response.status, response.fields, String(decoding: response.content, as: UTF8.self))
   }
 }
 
@@ -43,15 +43,15 @@ extension EngineRig {
     self.init({ request, _ in origin.scripted(request) })
   }
 
-  /// The ranges that the network was asked for, each with its `If-Range`.
-  var asked: [String] {
+  /// The ranges that were requested of the network, each with its `If-Range`.
+  var requestedRanges: [String] {
     network.requests.map { request in
       let range = request.fields["Range"] ?? "all"
       return request.fields["If-Range"].map { "\(range) if \($0)" } ?? range
     }
   }
 
-  /// Asks for a range.
+  /// Requests a range.
   func range(_ range: String, _ fields: HTTPFields = [:]) async throws -> String {
     var fields = fields
     fields["Range"] = "bytes=" + range

@@ -8,7 +8,7 @@ import Testing
 struct RangesThroughEngineTests {
   static let alphabet = RangedOrigin("abcdefghijklmnopqrstuvwxyz")
 
-  @Test("a whole answers any range, and says which")
+  @Test("a complete response serves any range, and says which")
   func fromWhole() async throws {
     let rig = EngineRig(Self.alphabet)
     #expect(try await rig.line([:]) == "200 abcdefghijklmnopqrstuvwxyz network")
@@ -16,11 +16,11 @@ struct RangesThroughEngineTests {
     #expect(try await rig.range("-3") == "206 xyz memory")
     #expect(try await rig.range("24-") == "206 yz memory")
     #expect(try await rig.range("30-") == "416  memory")
-    let answer = try await rig.answer("/a", ["Range": "bytes=2-4"])
-    #expect(answer.response.fields["Content-Range"] == "bytes 2-4/26")
-    #expect(answer.response.fields["Content-Length"] == "3")
-    #expect(answer.response.fields["Cache-Status"] == "larder; hit; ttl=60")
-    #expect(answer.response.body.length == 3)
+    let response = try await rig.response("/a", ["Range": "bytes=2-4"])
+    #expect(response.response.fields["Content-Range"] == "bytes 2-4/26")
+    #expect(response.response.fields["Content-Length"] == "3")
+    #expect(response.response.fields["Cache-Status"] == "larder; hit; ttl=60")
+    #expect(response.response.body.length == 3)
     #expect(rig.network.requests.count == 1)
   }
 
@@ -28,17 +28,17 @@ struct RangesThroughEngineTests {
   func multipart() async throws {
     let rig = EngineRig(RangedOrigin(PartialSamples.bytes(1000)))
     _ = try await rig.line([:])
-    let answer = try await rig.answer("/a", ["Range": "bytes=0-1,500-501"])
-    let text = PartialSamples.text(try await answer.response.body.collect())
-    let type = try #require(answer.response.fields["Content-Type"])
+    let response = try await rig.response("/a", ["Range": "bytes=0-1,500-501"])
+    let text = PartialSamples.text(try await response.response.body.collect())
+    let type = try #require(response.response.fields["Content-Type"])
     #expect(type.hasPrefix("multipart/byteranges; boundary="))
     let boundary = type.dropFirst("multipart/byteranges; boundary=".count)
     #expect(text.components(separatedBy: "--\(boundary)").count == 4)
     #expect(text.contains("Content-Range: bytes 500-501/1000\r\n\r\ngh\r\n"))
-    #expect(answer.response.fields["Content-Length"] == String(text.utf8.count))
+    #expect(response.response.fields["Content-Length"] == String(text.utf8.count))
   }
 
-  @Test("a stored part answers what lies in it, for as long as it is fresh")
+  @Test("a stored part serves the ranges inside it, for as long as it is fresh")
   func fromPart() async throws {
     let rig = EngineRig(Self.alphabet)
     #expect(try await rig.range("-6") == "206 uvwxyz network")
@@ -66,7 +66,7 @@ struct RangesThroughEngineTests {
     #expect(rig.shelf["http://h/a"]?.metadata.content == .whole)
     #expect(try await rig.line([:]) == "200 abcdefghijklmnopqrstuvwxyz memory")
     #expect(
-      rig.asked == ["bytes=0-4", "bytes=10-14 if \"v1\"", "bytes=5-9 if \"v1\"", "bytes=15- if \"v1\""])
+      rig.requestedRanges == ["bytes=0-4", "bytes=10-14 if \"v1\"", "bytes=5-9 if \"v1\"", "bytes=15- if \"v1\""])
     #expect(rig.diagnostics.all.isEmpty)
   }
 
@@ -74,11 +74,11 @@ struct RangesThroughEngineTests {
   func cacheStatus() async throws {
     let rig = EngineRig(Self.alphabet)
     _ = try await rig.range("0-4")
-    let answer = try await rig.answer("/a")
-    #expect(answer.response.fields["Cache-Status"] == "larder; fwd=partial; fwd-status=206")
-    #expect(answer.response.fields["Content-Length"] == "26")
-    #expect(answer.response.fields["Content-Range"] == nil)
-    #expect(answer.response.body.length == 26)
+    let response = try await rig.response("/a")
+    #expect(response.response.fields["Cache-Status"] == "larder; fwd=partial; fwd-status=206")
+    #expect(response.response.fields["Content-Length"] == "26")
+    #expect(response.response.fields["Content-Range"] == nil)
+    #expect(response.response.body.length == 26)
   }
 
   @Test("a representation that has changed meanwhile is never mixed with the stored one")
@@ -90,30 +90,30 @@ struct RangesThroughEngineTests {
     }
     #expect(try await rig.range("0-4") == "206 abcde network")
     // If-Range fails, the server sends everything, the request still gets its range.
-    let answer = try await rig.answer("/a", ["Range": "bytes=3-6"])
-    #expect(answer.response.fields["Content-Range"] == "bytes 3-6/10")
-    #expect(answer.response.fields["Cache-Status"] == "larder; fwd=partial; fwd-status=200")
-    #expect(try await EngineRig.line(answer) == "206 DEFG network")
+    let response = try await rig.response("/a", ["Range": "bytes=3-6"])
+    #expect(response.response.fields["Content-Range"] == "bytes 3-6/10")
+    #expect(response.response.fields["Cache-Status"] == "larder; fwd=partial; fwd-status=200")
+    #expect(try await EngineRig.line(response) == "206 DEFG network")
     #expect(try await rig.line([:]) == "200 ABCDEFGHIJ memory")
   }
 
   @Test(
-    "a server that ignores If-Range, or contradicts itself, is asked again for what the client wants",
+    "if a server ignores If-Range, or contradicts itself, the client's request is sent again",
     arguments: [
-      HandNetwork.Scripted(206, ["ETag": "\"v2\"", "Content-Range": "bytes 5-9/10"], "FGHIJ"),
+      ManualNetwork.Scripted(206, ["ETag": "\"v2\"", "Content-Range": "bytes 5-9/10"], "FGHIJ"),
       .init(206, ["Content-Range": "bytes 5-9/10"], "FGHIJ"),
       .init(206, ["ETag": "\"v1\"", "Content-Range": "bytes 5-9/11"], "FGHIJ"), .init(206, ["ETag": "\"v1\""], "FGHIJ"),
       .init(206, ["ETag": "\"v1\"", "Content-Range": "bytes 0-4/10"], "ABCDE"),
       .init(416, ["Content-Range": "bytes */10"]), .init(304, ["ETag": "\"v1\""]),
     ])
-  func contradiction(answer: HandNetwork.Scripted) async throws {
+  func contradiction(response: ManualNetwork.Scripted) async throws {
     let rig = EngineRig { request, index in
-      if index == 1 { return answer }
+      if index == 1 { return response }
       return RangedOrigin("abcdefghij").scripted(request)
     }
     _ = try await rig.range("0-4")
     #expect(try await rig.line([:]) == "200 abcdefghij network")
-    #expect(rig.asked == ["bytes=0-4", "bytes=5- if \"v1\"", "all"])
+    #expect(rig.requestedRanges == ["bytes=0-4", "bytes=5- if \"v1\"", "all"])
     #expect(try await rig.line([:]) == "200 abcdefghij memory")
   }
 
@@ -137,10 +137,10 @@ struct RangesThroughEngineTests {
     #expect(try await rig.range("3-6") == "206 defg network")
     #expect(try await rig.range("4-5") == "206 ef memory")
     #expect(try await rig.range("0-1") == "206 ab network")
-    #expect(rig.asked == ["bytes=0-4", "bytes=3-6", "bytes=0-1"])
+    #expect(rig.requestedRanges == ["bytes=0-4", "bytes=3-6", "bytes=0-1"])
   }
 
-  @Test("no-store keeps parts out of the cache, those before too, but not out of the answer (RFC 9111 §5.2.2.5)")
+  @Test("no-store keeps parts out of the cache, earlier ones too, but not out of the response (RFC 9111 §5.2.2.5)")
   func noStore() async throws {
     let rig = EngineRig { request, index in
       var origin = Self.alphabet
@@ -169,19 +169,19 @@ struct RangesThroughEngineTests {
   }
 
   @Test("several ranges from the server, other units and parts without a range are not kept")
-  func notKept() async throws {
-    let answers: [HandNetwork.Scripted] = [
+  func notStored() async throws {
+    let responses: [ManualNetwork.Scripted] = [
       .init(206, ["Content-Type": "multipart/byteranges; boundary=a", "Cache-Control": "max-age=9"], "--a"),
       .init(206, ["Content-Range": "items 0-1/2", "Cache-Control": "max-age=9"], "ab"),
       .init(206, ["Cache-Control": "max-age=9"], "ab"),
       .init(206, ["Content-Range": "bytes 5-2/9", "Cache-Control": "max-age=9"], "ab"),
     ]
-    let rig = EngineRig { _, index in answers[index] }
-    for answer in answers {
-      #expect(try await rig.range("0-1") == "206 \(answer.body) network")
+    let rig = EngineRig { _, index in responses[index] }
+    for response in responses {
+      #expect(try await rig.range("0-1") == "206 \(response.body) network")
       #expect(rig.shelf["http://h/a"] == nil)
     }
-    // Nor a 206 that nobody has asked for.
+    // Nor a 206 that was not requested.
     let odd = EngineRig { _, _ in .init(206, ["Content-Range": "bytes 0-1/9", "Cache-Control": "max-age=9"], "ab") }
     #expect(try await odd.line([:]) == "206 ab network")
     #expect(odd.shelf["http://h/a"] == nil)
@@ -225,16 +225,16 @@ struct RangesThroughEngineTests {
   func shared() async throws {
     let rig = EngineRig()
     async let first = rig.range("0-4")
-    let part = await rig.network.asked(0)
-    part.answer(
+    let part = await rig.network.exchange(0)
+    part.respond(
       206, ["ETag": "\"v1\"", "Cache-Control": "max-age=9", "Content-Range": "bytes 0-4/10"], length: 5)
     part.send("abcde")
     part.finish()
     #expect(try await first == "206 abcde network")
     async let one = rig.line([:])
-    let rest = await rig.network.asked(1)
+    let rest = await rig.network.exchange(1)
     async let two = rig.line([:])
-    rest.answer(206, ["ETag": "\"v1\"", "Content-Range": "bytes 5-9/10", "Cache-Control": "max-age=9"], length: 5)
+    rest.respond(206, ["ETag": "\"v1\"", "Content-Range": "bytes 5-9/10", "Cache-Control": "max-age=9"], length: 5)
     rest.send("fg")
     rest.send("hij")
     rest.finish()
@@ -258,7 +258,7 @@ struct RangesThroughEngineTests {
     #expect(try await rig.line(["Accept-Language": "en"]) == "200 one two three  network")
     #expect(try await rig.line(["Accept-Language": "de"]) == "200 eins zwei drei memory")
     #expect(
-      rig.asked == ["bytes=0-3", "bytes=0-2", "bytes=4- if \"de\"", "bytes=3- if \"en\""])
+      rig.requestedRanges == ["bytes=0-3", "bytes=0-2", "bytes=4- if \"de\"", "bytes=3- if \"en\""])
   }
 
   @Test("A cache that cannot read its parts is bypassed")

@@ -165,10 +165,10 @@ struct ForwardedConditionsTests {
       ("\"c\"", ["ETag": "\"c\""], .client),
       ("\"c\"", [:], .unclear), ("\"c\"", ["ETag": "\"x\""], .unclear), ("\"s\"", [:], .stored), ("*", [:], .stored),
     ] as [(String, HTTPFields, ForwardedConditions.NotModified)])
-  func notModified(client: String, answer: HTTPFields, expected: ForwardedConditions.NotModified) {
+  func notModified(client: String, response: HTTPFields, expected: ForwardedConditions.NotModified) {
     let stored: HTTPFields = ["ETag": "\"s\""]
     let conditions = Self.conditions(["If-None-Match": client], stored: stored)
-    #expect(conditions.notModified(Self.rules(answer, status: 304), stored: Self.rules(stored)) == expected)
+    #expect(conditions.notModified(Self.rules(response, status: 304), stored: Self.rules(stored)) == expected)
   }
 
   @Test("few of many tags are taken along")

@@ -6,7 +6,7 @@ import Testing
 struct ConditionsThroughEngineTests {
   static let origin = RangedOrigin("content")
 
-  @Test("a condition that the fresh response meets is answered with 304, to GET and HEAD")
+  @Test("a condition that the fresh response meets gets 304, for GET and HEAD")
   func notModified() async throws {
     let rig = EngineRig(Self.origin)
     _ = try await rig.line([:])
@@ -14,11 +14,11 @@ struct ConditionsThroughEngineTests {
     #expect(try await rig.line("/a", method: .head, ["If-None-Match": "\"v1\""]) == "304  memory")
     #expect(try await rig.line(["If-None-Match": "\"v0\""]) == "200 content memory")
     rig.clock.pass(seconds: 5)
-    let answer = try await rig.answer("/a", ["If-None-Match": "W/\"v1\", \"x\""])
-    #expect(answer.response.fields["ETag"] == "\"v1\"")
-    #expect(answer.response.fields["Age"] == "5")
-    #expect(answer.response.fields["Cache-Status"] == "larder; hit; ttl=55")
-    #expect(answer.response.fields["Content-Type"] == nil)
+    let response = try await rig.response("/a", ["If-None-Match": "W/\"v1\", \"x\""])
+    #expect(response.response.fields["ETag"] == "\"v1\"")
+    #expect(response.response.fields["Age"] == "5")
+    #expect(response.response.fields["Cache-Status"] == "larder; hit; ttl=55")
+    #expect(response.response.fields["Content-Type"] == nil)
     #expect(rig.network.requests.count == 1)
   }
 
@@ -32,7 +32,7 @@ struct ConditionsThroughEngineTests {
     #expect(try await rig.range("0-1", ["If-Range": "\"v0\""]) == "200 content memory")
   }
 
-  @Test("a validation answers the client's condition too")
+  @Test("a validation evaluates the client's condition too")
   func validation() async throws {
     let rig = EngineRig(Self.origin)
     _ = try await rig.line([:])
@@ -43,7 +43,7 @@ struct ConditionsThroughEngineTests {
     #expect(rig.network.requests.map { $0.fields[.ifNoneMatch] ?? "-" } == ["-", "\"v1\"", "\"v1\", \"v0\""])
   }
 
-  @Test("a 304 that names the client's tag alone is for the client; the stored response is asked about next time")
+  @Test("a 304 that names the client's tag alone is for the client; the stored response is validated next time")
   func clientIsNewer() async throws {
     let rig = EngineRig { request, index in
       var origin = Self.origin
@@ -52,9 +52,9 @@ struct ConditionsThroughEngineTests {
       return origin.scripted(request)
     }
     _ = try await rig.line([:])
-    let answer = try await rig.answer("/a", ["If-None-Match": "\"v2\"", "Cache-Control": "no-cache"])
-    #expect(try await EngineRig.line(answer) == "304  network")
-    #expect(answer.response.fields["ETag"] == "\"v2\"")
+    let response = try await rig.response("/a", ["If-None-Match": "\"v2\"", "Cache-Control": "no-cache"])
+    #expect(try await EngineRig.line(response) == "304  network")
+    #expect(response.response.fields["ETag"] == "\"v2\"")
     #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"v1\", \"v2\"")
     #expect(try await rig.line([:]) == "200 newer network")
   }

@@ -9,7 +9,7 @@ import Testing
 /// Conditions and ranges together, through the engine: the caller gets what the server itself would say.
 @Suite("Precedence of conditions and ranges (RFC 9110 §13.2.2)", .serialized, .timeLimit(.minutes(5)))
 struct PrecedenceTests {
-  /// What lies in the cache, and how the server has gone on, when the request comes.
+  /// What is in the cache, and how the resource has changed, when the request comes.
   enum Stage: String, CaseIterable, Sendable {
     case nothing, fresh, staleSame, staleChanged, part, stalePart, stalePartChanged
 
@@ -30,7 +30,7 @@ struct PrecedenceTests {
 
     func change() { version.withLock { $0 = 2 } }
 
-    func answer(_ request: HTTPRequest, at now: Int64) -> (status: Int, fields: HTTPFields, content: String) {
+    func response(_ request: HTTPRequest, at now: Int64) -> (status: Int, fields: HTTPFields, content: String) {
       let version = version.withLock { $0 }
       let content = version == 1 ? "abcdefghij" : "ABCDEFGH"
       let changed = Origin.changed(version)
@@ -39,11 +39,11 @@ struct PrecedenceTests {
       ]
       let tag = hasTags ? "\"v\(version)\"" : nil
       fields[.etag] = tag
-      if let asked = request.fields[.ifNoneMatch] {
+      if let condition = request.fields[.ifNoneMatch] {
         // Steps 3 and 4: the second does not count beside the first.
-        if EntityTagList(asked).matchesWeakly(tag) { return (304, fields, "") }
-      } else if let asked = request.fields[.ifModifiedSince],
-        let since = HTTPDate.strictUnixTime(asked, now: now / 1000)
+        if EntityTagList(condition).matchesWeakly(tag) { return (304, fields, "") }
+      } else if let condition = request.fields[.ifModifiedSince],
+        let since = HTTPDate.strictUnixTime(condition, now: now / 1000)
       {
         if changed <= since { return (304, fields, "") }
       }
@@ -65,8 +65,8 @@ struct PrecedenceTests {
   private static func rig(_ stage: Stage, _ origin: Origin) async throws -> EngineRig {
     let clock = RigClock()
     let rig = EngineRig { request, _ in
-      let answer = origin.answer(request, at: clock.now)
-      return .init(answer.status, answer.fields, answer.content)
+      let response = origin.response(request, at: clock.now)
+      return .init(response.status, response.fields, response.content)
     } configure: {
       $0.environment = .at { clock.now }
     }
@@ -108,10 +108,10 @@ struct PrecedenceTests {
       await Task.yield()
       let origin = Origin(hasTags: hasTags)
       let rig = try await Self.rig(stage, origin)
-      let expected = origin.answer(rig.request("/a", fields), at: rig.clock.now)
-      let answer = try await rig.answer("/a", fields)
-      let content = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
-      let got = "\(answer.response.status) \(answer.response.fields["Content-Range"] ?? "-") \(content)"
+      let expected = origin.response(rig.request("/a", fields), at: rig.clock.now)
+      let response = try await rig.response("/a", fields)
+      let content = String(decoding: try await response.response.body.collect(), as: UTF8.self)
+      let got = "\(response.response.status) \(response.response.fields["Content-Range"] ?? "-") \(content)"
       let wanted = "\(expected.status) \(expected.fields["Content-Range"] ?? "-") \(expected.content)"
       if got != wanted { failures.append("\(fields.map { "\($0.name): \($0.value)" }): \(got), not \(wanted)") }
       let plain = try await rig.line().prefix(14)
@@ -125,7 +125,7 @@ struct PrecedenceTests {
   }
 
   @Test("a fresh response that meets the caller's condition is 304 without a word to the server, in parts or whole")
-  func asksNobody() async throws {
+  func asksNoServer() async throws {
     for stage in [Stage.fresh, .part] {
       for range in ["bytes=1-2", "bytes=5-6", "bytes=20-"] {
         let rig = try await Self.rig(stage, Origin(hasTags: true))

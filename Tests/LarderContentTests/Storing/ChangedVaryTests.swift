@@ -10,7 +10,7 @@ struct ChangedVaryTests {
   private static let english: HTTPFields = ["Accept-Language": "en"]
 
   /// A server that compresses on the fly, and then makes the tag weak.
-  private static func compressing(_ request: HTTPRequest) -> HandNetwork.Scripted {
+  private static func compressing(_ request: HTTPRequest) -> ManualNetwork.Scripted {
     let head: HTTPFields = ["Vary": "Accept-Encoding", "Cache-Control": "max-age=10"]
     if request.fields.contains(.ifNoneMatch) { return .init(304, head + ["ETag": "\"x\""]) }
     return request.fields.contains("Accept-Encoding")
@@ -28,7 +28,7 @@ struct ChangedVaryTests {
   }
 
   @Test("a 304 that names an offered tag as weak confirms nothing: the request is sent again (§4.3.4)")
-  func weakAnswer() async throws {
+  func weakResponse() async throws {
     let rig = EngineRig { request, _ in
       let head: HTTPFields = ["Vary": "Foo", "Cache-Control": "max-age=10"]
       return request.fields.contains(.ifNoneMatch)
@@ -112,7 +112,9 @@ struct ChangedVaryTests {
     #expect(try await rig.line("/a", ["Foo": "1", "Bar": "1"]) == "200 one memory")
   }
 
-  @Test("a response that a 304 or an answer to HEAD makes `Vary: *` is gone", arguments: [HTTPMethod.get, .head])
+  @Test(
+    "a stored response that a 304 or a response to HEAD changes to `Vary: *` is removed",
+    arguments: [HTTPMethod.get, .head])
   func star(method: HTTPMethod) async throws {
     let rig = EngineRig { request, index in
       index == 1

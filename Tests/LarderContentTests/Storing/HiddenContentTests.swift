@@ -6,14 +6,14 @@ import Testing
 
 @Suite("An error never replaces or removes a stored success", .timeLimit(.minutes(5)))
 struct HiddenContentTests {
-  typealias Scripted = HandNetwork.Scripted
+  typealias Scripted = ManualNetwork.Scripted
 
   static let success = Scripted(200, ["ETag": "\"1\"", "Cache-Control": "max-age=10"], "one")
 
-  /// A rig that has stored ``success``, which is stale by now; then come the answers of a list, and no connection after
-  /// them.
-  static func rig(_ answers: [Scripted], over cache: (any Cache)? = nil) async throws -> EngineRig {
-    let all = [success] + answers
+  /// A rig that has stored ``success``, which is stale by now; then come the responses of a list, and no connection
+  /// after them.
+  static func rig(_ responses: [Scripted], over cache: (any Cache)? = nil) async throws -> EngineRig {
+    let all = [success] + responses
     let rig = EngineRig(
       { _, index in index < all.count ? all[index] : .failure(.cannotConnect(host: "h", reason: "a test")) },
       over: cache)
@@ -22,8 +22,8 @@ struct HiddenContentTests {
     return rig
   }
 
-  static func detail(_ answer: CachedResponse) -> String? {
-    let said = answer.response.fields.values(of: "Cache-Status").joined(separator: ", ")
+  static func detail(_ response: CachedResponse) -> String? {
+    let said = response.response.fields.values(of: "Cache-Status").joined(separator: ", ")
     return (try? CacheStatus.list(said))?.last?.detail
   }
 
@@ -49,9 +49,9 @@ struct HiddenContentTests {
     let fields: HTTPFields = said.map { ["Cache-Control": $0] } ?? [:]
     let rig = try await Self.rig([.init(status, fields, "no")])
     #expect(try await rig.line() == "\(status) no network")
-    let kept = try await rig.answer(policy: .staleWhenUnreachable)
-    #expect(try await EngineRig.line(kept) == "200 one memory")
-    #expect(Self.detail(kept) == nil)
+    let stored = try await rig.response(policy: .staleWhenUnreachable)
+    #expect(try await EngineRig.line(stored) == "200 one memory")
+    #expect(Self.detail(stored) == nil)
     await #expect(throws: HTTPTransportError.self) { try await rig.line() }
     #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"1\"")
   }
@@ -68,29 +68,29 @@ struct HiddenContentTests {
     let rig = try await Self.rig([hiding, hiding], over: provided.cache)
     #expect(try await rig.line() == "\(status.code) not here network")
     for _ in 0..<2 {
-      let fresh = try await rig.answer()
+      let fresh = try await rig.response()
       #expect(fresh.response.status == status.code && fresh.origin != .network)
       #expect(fresh.response.fields.values(of: "Cache-Status").last?.contains("; hit") == true)
       #expect(try await fresh.response.body.collect() == Array("not here".utf8))
     }
     #expect(rig.network.requests.count == 2)
     for policy in [ContentPolicy.cacheOnly, .cacheElseNetwork] {
-      let kept = try await rig.answer(policy: policy)
-      #expect(kept.response.status == 200)
-      #expect(Self.detail(kept) == status.word && kept.hiddenBy == status.code)
-      #expect(try await kept.response.body.collect() == Array("one".utf8))
+      let stored = try await rig.response(policy: policy)
+      #expect(stored.response.status == 200)
+      #expect(Self.detail(stored) == status.word && stored.hiddenBy == status.code)
+      #expect(try await stored.response.body.collect() == Array("one".utf8))
     }
-    // Once it is stale, the server is asked with the validators of the success.
+    // Once it is stale, the request is sent with the validators of the success.
     rig.clock.pass(seconds: 61)
     #expect(try await rig.line() == "\(status.code) not here network")
     #expect(rig.network.requests.map { $0.fields[.ifNoneMatch] } == [nil, "\"1\"", "\"1\""])
     // Without a network: an error, or the success where the query accepts stale content.
     rig.clock.pass(seconds: 61)
     await #expect(throws: HTTPTransportError.self) { try await rig.line() }
-    let kept = try await rig.answer(policy: .staleWhenUnreachable)
-    #expect(kept.response.status == 200)
-    #expect(Self.detail(kept) == status.word && kept.hiddenBy == status.code)
-    #expect(try await kept.response.body.collect() == Array("one".utf8))
+    let stored = try await rig.response(policy: .staleWhenUnreachable)
+    #expect(stored.response.status == 200)
+    #expect(Self.detail(stored) == status.word && stored.hiddenBy == status.code)
+    #expect(try await stored.response.body.collect() == Array("one".utf8))
   }
 
   @Test(
@@ -106,7 +106,7 @@ struct HiddenContentTests {
     #expect(try await rig.line() == "404 gone network")
     rig.clock.pass(seconds: 61)
     #expect(try await rig.line() == "200 one validated")
-    let back = try await rig.answer()
+    let back = try await rig.response()
     #expect(back.response.status == 200 && Self.detail(back) == nil && back.hiddenBy == nil)
     #expect(back.origin != .network)
   }
@@ -122,9 +122,9 @@ struct HiddenContentTests {
     rig.clock.pass(seconds: 61)
     #expect(try await rig.line() == "200 two network")
     rig.clock.pass(seconds: 11)
-    let kept = try await rig.answer(policy: .cacheOnly)
-    #expect(try await kept.response.body.collect() == Array("two".utf8))
-    #expect(Self.detail(kept) == nil)
+    let stored = try await rig.response(policy: .cacheOnly)
+    #expect(try await stored.response.body.collect() == Array("two".utf8))
+    #expect(Self.detail(stored) == nil)
     await #expect(throws: HTTPTransportError.self) { try await rig.line() }
   }
 
@@ -148,7 +148,7 @@ struct HiddenContentTests {
     return query
   }
 
-  @Test("stale-if-error does not turn a hidden success into an answer to who is online")
+  @Test("stale-if-error does not return a hidden success while the server is reachable")
   func staleIfError() async throws {
     let generous: HTTPFields = ["ETag": "\"1\"", "Cache-Control": "max-age=10, stale-if-error=100000"]
     let rig = EngineRig { _, index in
@@ -183,7 +183,7 @@ struct HiddenContentTests {
     #expect(rig.shelf.keys == ["http://h/a"])
   }
 
-  @Test("an unsafe request has the server asked, whatever hides the success")
+  @Test("after an unsafe request the server is asked, whatever hides the success")
   func invalidated() async throws {
     let rig = try await Self.rig([
       .init(404, ["Cache-Control": "max-age=60"], "gone"), .init(201), .init(200, ["ETag": "\"2\""], "two"),
@@ -202,7 +202,7 @@ struct HiddenContentTests {
     #expect(rig.shelf.keys == [])
   }
 
-  @Test("losing either record costs a request and gives no wrong answer")
+  @Test("losing either record costs a request and gives no wrong response")
   func eviction() async throws {
     for losesSuccess in [true, false] {
       let rig = try await Self.rig([
@@ -233,18 +233,18 @@ struct HiddenContentTests {
     #expect(try await rig.line() == "200 one memory")
   }
 
-  @Test("an answer that came before the success was stored does not hide it")
+  @Test("a response that arrived before the success was stored does not hide it")
   func older() async throws {
     let rig = EngineRig()
     let slow = immediately { try await rig.line("/a", ["If-Match": "\"0\""]) }
-    let first = await rig.network.asked(0)
-    first.answer(404, ["Cache-Control": "max-age=60"], length: 4)
+    let first = await rig.network.exchange(0)
+    first.respond(404, ["Cache-Control": "max-age=60"], length: 4)
     first.send("go")
     await first.taken(but: 0)
     rig.clock.pass(seconds: 2)
     let fast = immediately { try await rig.line() }
-    let second = await rig.network.asked(1)
-    second.answer(200, ["Cache-Control": "max-age=60"], length: 3)
+    let second = await rig.network.exchange(1)
+    second.respond(200, ["Cache-Control": "max-age=60"], length: 3)
     second.send("new")
     second.finish()
     #expect(try await fast.value == "200 new network")
@@ -267,7 +267,7 @@ struct HiddenContentTests {
 
 @Suite("Responses that hide the variants of a URL", .timeLimit(.minutes(5)))
 struct HiddenVariantsTests {
-  private static func rig(hiding: HandNetwork.Scripted) async throws -> EngineRig {
+  private static func rig(hiding: ManualNetwork.Scripted) async throws -> EngineRig {
     let rig = EngineRig { request, index in
       let language = request.fields["Accept-Language"] ?? "-"
       let fields: HTTPFields = ["Vary": "Accept-Language", "ETag": "\"\(language)\"", "Cache-Control": "max-age=10"]
@@ -289,15 +289,15 @@ struct HiddenVariantsTests {
     }
     for language in ["de", "fr"] {
       let fields: HTTPFields = ["Accept-Language": language]
-      let kept = try await rig.answer("/a", fields, policy: .cacheOnly)
-      #expect(HiddenContentTests.detail(kept) == "gone")
-      #expect(try await EngineRig.line(kept) == "200 \(language) memory")
+      let stored = try await rig.response("/a", fields, policy: .cacheOnly)
+      #expect(HiddenContentTests.detail(stored) == "gone")
+      #expect(try await EngineRig.line(stored) == "200 \(language) memory")
     }
     rig.clock.pass(seconds: 61)
     #expect(try await rig.line("/a", ["Accept-Language": "fr"]) == "200 fr validated")
     #expect(try await rig.line("/a", ["Accept-Language": "fr"]) == "200 fr memory")
-    let kept = try await rig.answer("/a", ["Accept-Language": "de"], policy: .cacheOnly)
-    #expect(HiddenContentTests.detail(kept) == nil)
+    let stored = try await rig.response("/a", ["Accept-Language": "de"], policy: .cacheOnly)
+    #expect(HiddenContentTests.detail(stored) == nil)
     #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "200 de validated")
   }
 
@@ -308,9 +308,9 @@ struct HiddenVariantsTests {
     #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "404 gone network")
     #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "404 gone memory")
     #expect(try await rig.line("/a", ["Accept-Language": "fr"]) == "200 fr validated")
-    let kept = try await rig.answer("/a", ["Accept-Language": "de"], policy: .cacheOnly)
-    #expect(HiddenContentTests.detail(kept) == "gone")
-    #expect(try await EngineRig.line(kept) == "200 de memory")
+    let stored = try await rig.response("/a", ["Accept-Language": "de"], policy: .cacheOnly)
+    #expect(HiddenContentTests.detail(stored) == "gone")
+    #expect(try await EngineRig.line(stored) == "200 de memory")
     rig.clock.pass(seconds: 61)
     #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "200 de validated")
     #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "200 de memory")
@@ -347,16 +347,16 @@ struct HiddenByHeadTests {
     ])
   }
 
-  @Test("one that may be stored hides the success; GET asks with its validators", arguments: [404, 410, 301, 308])
+  @Test("one that may be stored hides the success; GET is sent with its validators", arguments: [404, 410, 301, 308])
   func hides(status: Int) async throws {
     let rig = try await Self.rig(status, [:])
     #expect(try await rig.line(method: .head) == "\(status)  network")
-    let kept = try await rig.answer(policy: .cacheOnly)
-    #expect(HiddenContentTests.detail(kept) == (status < 400 ? "moved" : "gone"))
-    #expect(try await EngineRig.line(kept) == "200 one memory")
+    let stored = try await rig.response(policy: .cacheOnly)
+    #expect(HiddenContentTests.detail(stored) == (status < 400 ? "moved" : "gone"))
+    #expect(try await EngineRig.line(stored) == "200 one memory")
     #expect(try await rig.line() == "200 one validated")
     #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"1\"")
-    let back = try await rig.answer()
+    let back = try await rig.response()
     #expect(HiddenContentTests.detail(back) == nil)
   }
 
@@ -367,9 +367,9 @@ struct HiddenByHeadTests {
   func others(status: Int, said: String?) async throws {
     let rig = try await Self.rig(status, said.map { ["Cache-Control": $0] } ?? [:])
     #expect(try await rig.line(method: .head) == "\(status)  network")
-    let kept = try await rig.answer(policy: .cacheElseNetwork)
-    #expect(HiddenContentTests.detail(kept) == nil)
-    #expect(try await EngineRig.line(kept) == "200 one memory")
+    let stored = try await rig.response(policy: .cacheElseNetwork)
+    #expect(HiddenContentTests.detail(stored) == nil)
+    #expect(try await EngineRig.line(stored) == "200 one memory")
   }
 
   @Test("a later 200 shows it again")

@@ -17,7 +17,7 @@ struct InvalidationTests {
     try invalidation("POST", fields, url: url).urls.map(\.absoluteString)
   }
 
-  @Test("after an unsafe request that went well, methods that nobody knows too")
+  @Test("after a successful unsafe request, also with an unknown method")
   func methods() throws {
     for method in ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH", "FROB"] {
       for status in [200, 201, 204, 301, 303, 304, 399] {
@@ -45,8 +45,8 @@ struct InvalidationTests {
       "http://other.example/x", "https://h.example/x", "http://h.example:8080/x", "//other.example/x",
       "http://sub.h.example/x", "ftp://h.example/x", "http://[/", "",
     ] {
-      let found = try Self.urls(["Location": other, "Content-Location": other])
-      #expect(found == [target], "\(other)")
+      let urls = try Self.urls(["Location": other, "Content-Location": other])
+      #expect(urls == [target], "\(other)")
     }
   }
 

@@ -6,13 +6,13 @@ import Testing
 @Suite("Which responses are stored (RFC 9111 §3)", .timeLimit(.minutes(5)))
 struct StorageVerdictTests {
   static func verdict(
-    status: Int = 200, _ said: String? = nil, asked: String? = nil, method: HTTPMethod = .get, vary: String? = nil,
+    status: Int = 200, _ said: String? = nil, requested: String? = nil, method: HTTPMethod = .get, vary: String? = nil,
     override: FreshnessOverride = .none, partial: Bool = false, contentLocation: String? = nil, expires: Int64? = nil
   ) -> StorageVerdict {
     let response = FreshnessTests.rules(
       status: status, said, expires: expires, extra: vary.map { ["Vary": $0] } ?? [:])
     var fields: HTTPFields = ["Authorization": "Basic eA=="]
-    if let asked { fields[.cacheControl] = asked }
+    if let requested { fields[.cacheControl] = requested }
     return StorageVerdict.of(
       RequestRules(method: method, fields: fields), method: method, response: response, override: override,
       storesPartial: partial, url: "http://h/a", contentLocation: contentLocation)
@@ -74,8 +74,8 @@ struct StorageVerdictTests {
       (200, "no-cache", nil, .store), (200, "private, max-age=60", nil, .store),
       (200, "private=\"a\", max-age=60", nil, .store),
     ] as [(Int, String, String?, StorageVerdict)])
-  func noStore(status: Int, said: String, asked: String?, expected: StorageVerdict) {
-    #expect(Self.verdict(status: status, said, asked: asked) == expected)
+  func noStore(status: Int, said: String, requested: String?, expected: StorageVerdict) {
+    #expect(Self.verdict(status: status, said, requested: requested) == expected)
   }
 
   @Test("a query's time to live never overcomes no-store, and keeps what else would not be")
@@ -93,7 +93,7 @@ struct StorageVerdictTests {
     #expect(Self.verdict("max-age=60", vary: "Foo") == .store)
   }
 
-  @Test("methods: GET, and POST that says it answers a later GET (RFC 9110 §9.3.3)")
+  @Test("methods: GET, and POST whose response is declared usable for a later GET (RFC 9110 §9.3.3)")
   func methods() {
     #expect(Self.verdict("max-age=60", method: .head) == .refuse(.method))
     #expect(Self.verdict("max-age=60", method: .put, contentLocation: "http://h/a") == .refuse(.method))

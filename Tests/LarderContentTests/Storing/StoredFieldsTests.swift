@@ -8,15 +8,15 @@ struct StoredFieldsTests {
   static func names(_ fields: HTTPFields) -> [String] { fields.map(\.name.rawName) }
 
   @Test("all but those of the connection, of the proxy, and those named by Connection and no-cache")
-  func kept() {
+  func stored() {
     let fields: HTTPFields = [
       "Connection": "a, \"q\", B", "Keep-Alive": "1", "TE": "x", "Transfer-Encoding": "x", "Upgrade": "x",
       "Proxy-Connection": "x", "Proxy-Authenticate": "x", "Proxy-Authentication-Info": "x",
       "Proxy-Authorization": "x", "A": "1", "b": "2", "C": "3", "d": "4", "Set-Cookie": "a=b", "Unheard-Of": "5",
       "Content-Length": "3", "Trailer": "x", "Cache-Control": "max-age=5, no-cache=\"D\"", "connection": "c",
     ]
-    let kept = StoredFields.toStore(fields, CacheControl(fields))
-    #expect(Self.names(kept) == ["Set-Cookie", "Unheard-Of", "Content-Length", "Trailer", "Cache-Control"])
+    let stored = StoredFields.toStore(fields, CacheControl(fields))
+    #expect(Self.names(stored) == ["Set-Cookie", "Unheard-Of", "Content-Length", "Trailer", "Cache-Control"])
   }
 
   @Test(
@@ -39,10 +39,10 @@ struct StoredFieldsTests {
   func lines() {
     var stored: HTTPFields = ["A": "1", "B": "2"]
     stored.append("a", "3")
-    var answer: HTTPFields = ["A": "4"]
-    answer.append("A", "5")
-    answer.append("C", "6")
-    #expect(StoredFields.updated(stored, by: answer) == ["B": "2", "A": "4", "A": "5", "C": "6"])
+    var response: HTTPFields = ["A": "4"]
+    response.append("A", "5")
+    response.append("C", "6")
+    #expect(StoredFields.updated(stored, by: response) == ["B": "2", "A": "4", "A": "5", "C": "6"])
   }
 
   @Test(
@@ -65,7 +65,7 @@ struct StoredFieldsTests {
     #expect(StoredFields.updated(["A": "1"], by: ["A": "2", "Connection": "a"]) == ["A": "1"])
   }
 
-  @Test("what no-cache names is not kept, whichever answer names it (§5.2.2.4)")
+  @Test("fields that no-cache names are not stored, whichever response names them (§5.2.2.4)")
   func named() {
     let said: HTTPFields = ["Cache-Control": "no-cache=\"Set-Cookie\""]
     #expect(
@@ -88,16 +88,16 @@ struct StoredFieldsTests {
       "Vary": "B, a", "Cache-Control": "max-age=60", "Connection": "x", "ETag": "\"1\"", "Age": "9",
     ]
     let rules = StoredRules(status: 200, fields: fields, requestTime: 1, responseTime: 2)
-    let made = CacheMetadata(
+    let cacheMetadata = CacheMetadata(
       url: "http://h/", request: ["A": " 1 , 2", "C": "3"], response: rules, fields: fields, requestTime: 1)
-    #expect(made.selecting == ["a": "1,2"])
-    #expect(made.fields == ["Vary": "B, a", "Cache-Control": "max-age=60", "ETag": "\"1\"", "Age": "9"])
-    #expect(made.responseMilliseconds == 2)
-    let outdated = made.invalidated
+    #expect(cacheMetadata.selecting == ["a": "1,2"])
+    #expect(cacheMetadata.fields == ["Vary": "B, a", "Cache-Control": "max-age=60", "ETag": "\"1\"", "Age": "9"])
+    #expect(cacheMetadata.responseMilliseconds == 2)
+    let outdated = cacheMetadata.invalidated
     #expect(StoredRules(outdated).isInvalidated)
-    let answer = CacheMetadata(
+    let response = CacheMetadata(
       url: "http://h/", status: 304, fields: ["Cache-Control": "max-age=5"], requestTime: 30, responseTime: 40)
-    let confirmed = outdated.confirmed(by: answer)
+    let confirmed = outdated.confirmed(by: response)
     #expect(confirmed.selecting == ["a": "1,2"])
     let again = StoredRules(confirmed)
     #expect(!again.isInvalidated)

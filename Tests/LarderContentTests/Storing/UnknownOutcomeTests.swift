@@ -51,7 +51,7 @@ struct UnknownOutcomeTests {
     #expect(try await rig.line() == "200 one memory")
   }
 
-  @Test("one that its caller ends while it is under way counts too", arguments: ProvidedCache.allCases)
+  @Test("one that is cancelled while it is in progress counts too", arguments: ProvidedCache.allCases)
   func cancelled(over kind: ProvidedCache) async throws {
     let provided = try await kind.make()
     let rig = EngineRig(
@@ -62,24 +62,24 @@ struct UnknownOutcomeTests {
       }, over: provided.cache)
     _ = try await rig.line()
     let put = immediately { try await rig.line(method: .put) }
-    _ = await rig.network.asked(1)
+    _ = await rig.network.exchange(1)
     put.cancel()
     await #expect(throws: HTTPTransportError.cancelled) { try await put.value }
     #expect(try await rig.line() == "200 one validated")
   }
 
-  @Test("an answer under way when the request is sent is not taken for newer than its effect")
-  func underWay() async throws {
+  @Test("a response in progress when the request is sent is not treated as newer than its effect")
+  func inProgress() async throws {
     let rig = EngineRig { request, index in
       if request.method == .put { return .failure(.connectionLost(reason: "x")) }
       return index > 1 ? .init(200, ["Cache-Control": "max-age=100"], "new") : nil
     }
     let get = immediately { try await rig.line() }
-    let asked = await rig.network.asked(0)
+    let exchange = await rig.network.exchange(0)
     await #expect(throws: HTTPTransportError.self) { try await rig.line(method: .put) }
-    asked.answer(200, ["Cache-Control": "max-age=100"], length: 3)
-    asked.send("old")
-    asked.finish()
+    exchange.respond(200, ["Cache-Control": "max-age=100"], length: 3)
+    exchange.send("old")
+    exchange.finish()
     #expect(try await get.value == "200 old network")
     #expect(try await rig.line() == "200 new network")
   }
@@ -91,14 +91,14 @@ struct MissingDateTests {
   func fixed() async throws {
     let rig = EngineRig { _, index in .init(200, ["Cache-Control": "max-age=\(index == 0 ? 10 : 0)"], "one") }
     let came = HTTPDate.text(rig.clock.now / 1000)
-    let first = try await rig.answer()
+    let first = try await rig.response()
     #expect(first.response.fields.values(of: .date) == [came])
     _ = try await first.response.body.collect()
     rig.clock.pass(seconds: 5)
-    let hit = try await rig.answer()
+    let hit = try await rig.response()
     #expect(hit.origin == .memory && hit.response.fields.values(of: .date) == [came])
     rig.clock.pass(seconds: 6)
-    let second = try await rig.answer()
+    let second = try await rig.response()
     #expect(second.origin == .network)
     #expect(second.response.fields[.date] == HTTPDate.text(rig.clock.now / 1000))
   }
@@ -109,9 +109,9 @@ struct MissingDateTests {
       .init(200, index == 0 ? ["Cache-Control": "no-store"] : ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
     }
     let method = HTTPMethod(rawValue: method)
-    let first = try await rig.answer(method: method)
+    let first = try await rig.response(method: method)
     #expect(first.response.fields.values(of: .date) == [HTTPDate.text(rig.clock.now / 1000)])
-    let second = try await rig.answer(method: method)
+    let second = try await rig.response(method: method)
     #expect(second.response.fields.values(of: .date) == ["Sun, 06 Nov 1994 08:49:37 GMT"])
   }
 
@@ -124,11 +124,11 @@ struct MissingDateTests {
     _ = try await rig.line()
     rig.clock.pass(seconds: 11)
     _ = try await rig.line()
-    let hit = try await rig.answer()
+    let hit = try await rig.response()
     #expect(hit.response.fields.values(of: .date) == [HTTPDate.text(rig.clock.now / 1000)])
   }
 
-  @Test("the server is asked for changes since the second before: one within that second counts (RFC 9111 §4.3.1)")
+  @Test("changes since the second before are requested: one within that second counts (RFC 9111 §4.3.1)")
   func withinTheSecond() async throws {
     let rig = EngineRig { _, index in .init(200, ["Cache-Control": "max-age=10"], "\(index)") }
     let came = rig.clock.now / 1000

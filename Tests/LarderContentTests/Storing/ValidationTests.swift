@@ -13,11 +13,11 @@ struct ValidationTests {
 
   static func text(_ seconds: Int64) -> String { HTTPDate.text(FreshnessTests.start + seconds) }
 
-  @Test("the request asks with the entity tag, and with Last-Modified (§4.3.1)")
+  @Test("the request has the entity tag, and Last-Modified (§4.3.1)")
   func conditions() {
-    let asked: HTTPFields = ["Accept": "a"]
+    let requestFields: HTTPFields = ["Accept": "a"]
     func conditions(_ selected: StoredRules?, _ tags: [String] = []) -> [String?] {
-      let fields = Validation.fields(asked, selected: selected, tags: tags)
+      let fields = Validation.fields(requestFields, selected: selected, tags: tags)
       return [fields[.ifNoneMatch], fields[.ifModifiedSince]]
     }
     #expect(conditions(Self.rules(etag: "\"a\"")) == ["\"a\"", nil])
@@ -37,10 +37,12 @@ struct ValidationTests {
     #expect(conditions(nil) == [nil, nil])
   }
 
-  @Test("the caller's own conditions give way, its other fields stay")
+  @Test("the caller's own conditions are replaced, its other fields stay")
   func replaced() {
-    let asked: HTTPFields = ["If-None-Match": "\"x\"", "Abc": "123", "If-Modified-Since": "y", "Range": "bytes=0-1"]
-    let fields = Validation.fields(asked, selected: Self.rules(etag: "\"a\""))
+    let requestFields: HTTPFields = [
+      "If-None-Match": "\"x\"", "Abc": "123", "If-Modified-Since": "y", "Range": "bytes=0-1",
+    ]
+    let fields = Validation.fields(requestFields, selected: Self.rules(etag: "\"a\""))
     #expect(fields == ["Abc": "123", "Range": "bytes=0-1", "If-None-Match": "\"a\""])
     #expect(Validation.endToEnd(["A": "1"]) == ["A": "1", "Cache-Control": "max-age=0"])
     #expect(Validation.endToEnd(["Cache-Control": "no-cache"]) == ["Cache-Control": "no-cache"])
@@ -52,7 +54,7 @@ struct ValidationTests {
       Self.rules(etag: "\"a\"", changed: -5, date: -30), Self.rules(etag: "\"a\"", date: -20),
       Self.rules(etag: "W/\"b\"", changed: -5, date: -10), Self.rules(etag: "\"b\"", date: -50), Self.rules(),
     ]
-    func confirmed(_ answer: StoredRules) -> [Int] { Validation.confirmed(stored, by: answer) }
+    func confirmed(_ response: StoredRules) -> [Int] { Validation.confirmed(stored, by: response) }
     #expect(confirmed(Self.rules(etag: "\"a\"")) == [0, 1])
     #expect(confirmed(Self.rules(etag: "W/\"a\"")) == [1])
     #expect(confirmed(Self.rules(etag: "\"b\"")) == [3])
@@ -82,15 +84,15 @@ struct ValidationTests {
 }
 
 @Suite("Responses to HEAD (RFC 9111 §4.3.5)", .timeLimit(.minutes(5)))
-struct HeadAnswerTests {
+struct HeadResponseTests {
   static func outcome(
     _ fields: HTTPFields, status: Int = 200, stored: HTTPFields, storedStatus: Int = 200,
     content: CacheMetadata.StoredContent = .whole
   ) -> HeadResponse {
     let metadata = CacheMetadata(
       url: "u", status: storedStatus, fields: stored, requestTime: 0, responseTime: 0, content: content)
-    let answer = StoredRules(status: status, fields: fields, requestTime: 5, responseTime: 5)
-    return HeadResponse.of(answer, fields: fields, stored: StoredRules(metadata), metadata: metadata)
+    let response = StoredRules(status: status, fields: fields, requestTime: 5, responseTime: 5)
+    return HeadResponse.of(response, fields: fields, stored: StoredRules(metadata), metadata: metadata)
   }
 
   static let stored: HTTPFields = [
@@ -127,7 +129,7 @@ struct HeadAnswerTests {
     #expect(Self.outcome([:], status: status, stored: [:], storedStatus: stored) == expected)
   }
 
-  @Test("a 404, 410 or redirect that an answer to GET may not be stored as hides nothing")
+  @Test("a 404, 410 or redirect that must not be stored as a response to GET hides nothing")
   func notStorable() {
     for status in [404, 410, 301, 308] {
       #expect(Self.outcome(["Cache-Control": "no-store"], status: status, stored: [:]) == .none)

@@ -64,8 +64,8 @@ struct VaryTests {
     ])
   func normalised(pair: Pair) throws {
     let stored = try Self.variant(pair.name, pair.fields(pair.left))
-    let found = VariantIndex.selected([stored], pair.fields(pair.right))
-    #expect((found != nil) == pair.isEqual)
+    let variant = VariantIndex.selected([stored], pair.fields(pair.right))
+    #expect((variant != nil) == pair.isEqual)
     let other = try Self.variant(pair.name, pair.fields(pair.right))
     #expect((other.key == stored.key) == pair.isEqual)
   }
@@ -90,7 +90,7 @@ struct VaryTests {
   }
 
   @Test(
-    "a request that prefers the stored response's language is answered with it (RFC 9110 §12.5.4)",
+    "a request that prefers the stored response's language gets it (RFC 9110 §12.5.4)",
     arguments: [
       ("fr;q=0.5, de;q=1.0", true), ("de", true), ("DE, fr;q=0.999", true), ("en, de", true),
       ("fr, de;q=0.9", false), ("fr, de", false), ("*, de;q=0.5", false), ("de;q=x", false), ("de;q=0", false),
@@ -140,8 +140,8 @@ struct VaryTests {
     #expect(Vary(["Vary": names])?.names.count == Vary.limit)
     #expect(Vary(["Vary": String(repeating: "a,", count: 100_000)])?.names == ["a"])
     let fields: HTTPFields = ["Connection": names, "Cache-Control": "no-cache=\"\(names)\"", "f19999": "x", "g": "y"]
-    let kept = StoredFields.toStore(fields, CacheControl(fields))
-    #expect(kept.map(\.name.rawName) == ["Cache-Control", "g"])
+    let stored = StoredFields.toStore(fields, CacheControl(fields))
+    #expect(stored.map(\.name.rawName) == ["Cache-Control", "g"])
     let languages = (0..<5_000).map { "l\($0);q=0.5" }.joined(separator: ",") + ",de"
     #expect(SelectingField.preferredLanguage(languages) == "de")
     #expect(SelectingField.value(of: "accept-language", in: [.acceptLanguage: languages])?.hasPrefix("de,") == true)

@@ -12,18 +12,18 @@ package enum Fault: Sendable, Hashable {
   case status(Int)
   /// A gateway's response with this status, and the service acts.
   case gateway(Int)
-  /// The response ends in its middle; `isSilent` where the connection does not tell.
+  /// The response ends in its middle; `isSilent` if the connection does not report it.
   case truncated(isSilent: Bool)
   /// A web page instead of the response; the service acts.
   case page
   /// A response that means an empty collection in another protocol.
   case foreign(Foreign)
-  /// One part of a batch is refused with this status.
+  /// One part of a batch is rejected with this status.
   case part(Int, status: Int)
-  /// The response to one part of a batch is missing; another part may be refused besides.
-  case partMissing(Int, refused: Int?)
-  /// The response to one request of a change set is missing; another one may be refused besides.
-  case memberMissing(Int, refused: Int?)
+  /// The response to one part of a batch is missing; another part may be rejected besides.
+  case partMissing(Int, rejected: Int?)
+  /// The response to one request of a change set is missing; another one may be rejected besides.
+  case memberMissing(Int, rejected: Int?)
   /// The responses to a change set come in another order, and one of them says not whose it is.
   case idMissing(Int)
   /// The response to one request of a batch comes under the name of another.
@@ -42,7 +42,7 @@ package enum Fault: Sendable, Hashable {
   /// Whether it is for requests that read; all others are for changes.
   package var isForReads: Bool { if case .foreign = self { true } else { false } }
 
-  /// Whether the service acts at once, and its response does not tell the store that it has.
+  /// Whether the service acts at once, and its response does not report that to the store.
   func loses(_ response: ModelResponse) -> Bool {
     switch self {
     case .responseLost, .gateway, .page, .crash(isAfter: true): true
@@ -92,10 +92,10 @@ package enum Fault: Sendable, Hashable {
     }
   }
 
-  /// A fault by chance: a part was done, its response is missing, and another part was refused.
+  /// A fault by chance: a part was done, its response is missing, and another part was rejected.
   package static func ofMissingPart(using random: inout PrintedSeed) -> Fault {
     let part = Int(random.next() % 4)
-    return .partMissing(part, refused: part + 1 + Int(random.next() % 2))
+    return .partMissing(part, rejected: part + 1 + Int(random.next() % 2))
   }
 
   /// A fault by chance in the response to a change set of several requests.
@@ -103,8 +103,8 @@ package enum Fault: Sendable, Hashable {
     let member = Int(random.next() % 3)
     return switch random.next() % 5 {
     case 0: .idMissing(member)
-    case 1: .memberMissing(member, refused: nil)
-    default: .memberMissing(member, refused: member + 1 + Int(random.next() % 2))
+    case 1: .memberMissing(member, rejected: nil)
+    default: .memberMissing(member, rejected: member + 1 + Int(random.next() % 2))
     }
   }
 
@@ -115,8 +115,8 @@ package enum Fault: Sendable, Hashable {
     case 8: .idRepeated(part)
     case 9, 10: ofChangeSet(using: &random)
     case 0, 1: .part(part, status: [400, 403, 409, 412, 428, 429, 500][Int(random.next() % 7)])
-    case 2: .partMissing(part, refused: nil)
-    case 3...5: .partMissing(part, refused: Int(random.next() % 4))
+    case 2: .partMissing(part, rejected: nil)
+    case 3...5: .partMissing(part, rejected: Int(random.next() % 4))
     case 6: .partsSwapped
     default: .partTwice(part)
     }
@@ -129,15 +129,15 @@ extension Fault: CustomStringConvertible {
     case .requestLost: "request lost"
     case .responseLost: "response lost"
     case .delayed: "response lost, the service acts later"
-    case .status(let status): "answered \(status)"
-    case .gateway(let status): "done, answered \(status)"
-    case .truncated(let isSilent): isSilent ? "cut short without a word" : "cut short"
-    case .page: "done, answered by a web page"
+    case .status(let status): "response \(status)"
+    case .gateway(let status): "done, response \(status)"
+    case .truncated(let isSilent): isSilent ? "truncated silently" : "truncated"
+    case .page: "done, response is a web page"
     case .foreign(let form): "an empty collection as \(form)"
-    case .part(let part, let status): "part \(part) refused with \(status)"
-    case .partMissing(let part, let refused): "part \(part) missing" + (refused.map { ", part \($0) refused" } ?? "")
-    case .memberMissing(let member, let refused):
-      "member \(member) missing" + (refused.map { ", member \($0) refused" } ?? "")
+    case .part(let part, let status): "part \(part) rejected with \(status)"
+    case .partMissing(let part, let rejected): "part \(part) missing" + (rejected.map { ", part \($0) rejected" } ?? "")
+    case .memberMissing(let member, let rejected):
+      "member \(member) missing" + (rejected.map { ", member \($0) rejected" } ?? "")
     case .idMissing(let member): "members in another order, that of \(member) without its id"
     case .idRepeated(let part): "part behind \(part) under its id"
     case .partsSwapped: "parts swapped"

@@ -17,9 +17,9 @@ package final class FaultyTransport: HTTPTransport {
     /// The changes that the fault touched.
     var marks: Set<String> = []
     /// Those of them that a damaged response says to be done, and nothing else in it speaks of.
-    var told: Set<String> = []
+    var reported: Set<String> = []
     var onCrash: (@Sendable () -> Void)?
-    /// What happens when the service has acted and the response is on its way.
+    /// What happens when the service has acted and the response is being sent.
     var meanwhile: (@Sendable () -> Void)?
   }
 
@@ -39,17 +39,17 @@ package final class FaultyTransport: HTTPTransport {
   ) {
     state.withLock { state in
       (state.armed, state.struck, state.onCrash, state.marks) = ((fault, after, takesReads), nil, crash, [])
-      state.told = []
+      state.reported = []
       state.meanwhile = meanwhile
     }
   }
 
-  /// Takes the fault away; answers it where it has happened, with the marks of the changes that it touched, and of those
+  /// Takes the fault away; returns it if it has happened, with the marks of the changes that it touched, and of those
   /// that the response says to be done all the same.
-  package func disarm() -> (fault: Fault, marks: Set<String>, told: Set<String>)? {
+  package func disarm() -> (fault: Fault, marks: Set<String>, reported: Set<String>)? {
     state.withLock { state in
       defer { (state.armed, state.struck, state.onCrash, state.meanwhile) = (nil, nil, nil, nil) }
-      return state.struck.map { ($0, state.marks, state.told) }
+      return state.struck.map { ($0, state.marks, state.reported) }
     }
   }
 
@@ -100,12 +100,12 @@ package final class FaultyTransport: HTTPTransport {
   static func marks(_ request: ModelRequest) -> Set<String> {
     if let mark = request.mark { return [mark] }
     guard request.path.hasPrefix("$batch") else { return [] }
-    var found: Set<String> = []
+    var names: Set<String> = []
     for line in String(decoding: request.body, as: UTF8.self).split(whereSeparator: { "\r\n,{}".contains($0) }) {
       let text = line.replacing("\"", with: "").lowercased()
-      if text.hasPrefix("mark:") { found.insert(text.dropFirst(5).filter { $0 != " " }) }
+      if text.hasPrefix("mark:") { names.insert(text.dropFirst(5).filter { $0 != " " }) }
     }
-    return found
+    return names
   }
 
   private func crash() {
@@ -138,8 +138,8 @@ package final class FaultyTransport: HTTPTransport {
       note(request, response)
       return self.response(response, url)
     case .part(let part, let status)?: failing = [part: status]
-    case .partMissing(let part, let refused?)? where part != refused: failing = [refused: 400]
-    case .memberMissing(let missing, let refused?)? where missing != refused: member = refused
+    case .partMissing(let part, let rejected?)? where part != rejected: failing = [rejected: 400]
+    case .memberMissing(let missing, let rejected?)? where missing != rejected: member = rejected
     default: break
     }
     var response = model.respond(
@@ -158,27 +158,28 @@ package final class FaultyTransport: HTTPTransport {
     case .truncated(let isSilent)? where !response.body.isEmpty: return truncated(response, isSilent, url)
     case .partMissing, .partsSwapped, .partTwice, .memberMissing, .idMissing, .idRepeated:
       if let fault { response = ResponseDamage.damaged(response, by: fault) }
-      let told = told(by: response, request)
-      state.withLock { $0.told = told }
+      let reported = reported(by: response, request)
+      state.withLock { $0.reported = reported }
     default: break
     }
     return self.response(response, url)
   }
 
   /// The marks of the changes of a batch that one response each, under their own id, says to be done.
-  private func told(by response: ModelResponse, _ request: ModelRequest) -> Set<String> {
-    let answers = (response.parts ?? []).flatMap { part in
+  private func reported(by response: ModelResponse, _ request: ModelRequest) -> Set<String> {
+    let responses = (response.parts ?? []).flatMap { part in
       switch part {
       case .single(let id, let response): [(id: id, response: response)]
       case .changeSet(let members): members
       }
     }
-    guard !answers.contains(where: { $0.id == nil }) else { return [] }
-    let byID = Dictionary(grouping: answers) { $0.id ?? "" }
+    guard !responses.contains(where: { $0.id == nil }) else { return [] }
+    let byID = Dictionary(grouping: responses) { $0.id ?? "" }
     let requests = ModelService.parts(request).flatMap(\.requests)
     return Set(
       requests.compactMap { request in
-        guard let own = request.id.flatMap({ byID[$0] }), own.count == 1, !own[0].response.isError else { return nil }
+        guard let responses = request.id.flatMap({ byID[$0] }), responses.count == 1, !responses[0].response.isError
+        else { return nil }
         return request.fields["Mark"]
       })
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A service that several stores and other clients share, and the trace of what they ask it.
+/// A service that several stores and other clients share, and the trace of their requests.
 package final class SharedModel: Sendable {
   private struct State {
     var service: ModelService
@@ -42,9 +42,9 @@ package final class SharedModel: Sendable {
     }
   }
 
-  /// Answers a request.
+  /// Responds to a request.
   ///
-  /// - Parameter isLost: whether the response does not tell what was done.
+  /// - Parameter isLost: whether the response does not report what was done.
   func respond(
     to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil,
     isLost: (ModelResponse) -> Bool = { _ in false }

@@ -7,10 +7,10 @@ package struct Change: Sendable {
   package enum Target: Sendable, Hashable {
     case there(ModelService.Name)
     /// What another change makes, by its number.
-    case made(Int)
+    case created(Int)
   }
 
-  package enum Fate: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case pending
     case archived(reason: String, status: Int?, isHeld: Bool)
     /// It left the queue by an upload.
@@ -18,7 +18,7 @@ package struct Change: Sendable {
     case undone
     /// A person took it back from the archive.
     case discarded
-    /// It left the queue and the archive, and nobody asked for that.
+    /// It left the queue and the archive, and no one requested that.
     case vanished(String)
   }
 
@@ -43,7 +43,7 @@ package struct Change: Sendable {
   package var twin: Int?
   /// Whether an update sets nothing but a link.
   package var isOfLinkAlone = false
-  package var fate = Fate.pending
+  package var outcome = Outcome.pending
   /// The conflict policies of the uploads while it was pending.
   package var policies: Set<String> = []
   /// The faults that touched requests with it.
@@ -57,7 +57,7 @@ package struct Change: Sendable {
 
   /// Whether it is in the queue or in the archive, as far as one has looked.
   var isWaiting: Bool {
-    switch fate {
+    switch outcome {
     case .pending, .archived: true
     default: false
     }
@@ -67,8 +67,10 @@ package struct Change: Sendable {
   ///
   /// - Parameter isSameEntity: both change one entity that the service has.
   func isMended(by other: Change, isSameEntity: Bool) -> Bool {
-    guard case .archived = fate, other.store == store, other.number > number, other.target != nil else { return false }
-    return isSameEntity || other.target == target || other.target == .made(number)
+    guard case .archived = outcome, other.store == store, other.number > number, other.target != nil else {
+      return false
+    }
+    return isSameEntity || other.target == target || other.target == .created(number)
   }
 
   package var mark: String { "m\(number)" }

@@ -57,7 +57,7 @@ extension HistoryRun {
     if let number = store.locals[name.description] {
       // Which entity it becomes is open.
       if changes[number].twin != nil { return nil }
-      return Shown(path: name.description, target: .made(number), entity: entity)
+      return Shown(path: name.description, target: .created(number), entity: entity)
     }
     guard !key.hasPrefix("-"), !key.hasPrefix("l") else { return nil }
     return Shown(path: name.description, target: .there(name), entity: entity)

@@ -24,7 +24,7 @@ extension HistoryRun {
     }
   }
 
-  /// While nobody has looked what became of an upload, others go on: with what it has changed since an effect.
+  /// While the outcome of an upload is not checked, others continue: with what it has changed since an effect.
   private func goOn(behind store: StoreHand, since number: Int) async throws {
     let name = store.name
     if chance(50) { model.release() }
@@ -47,7 +47,7 @@ extension HistoryRun {
     return { SecondWriter.touch(what: store, since: number, member, on: &$0, using: &$1) }
   }
 
-  /// What another client does when the service has acted and the response is on its way.
+  /// What another client does when the service has acted and the response is being sent.
   private func meanwhile(_ store: String) -> @Sendable () -> Void {
     let (drawn, model) = (random.next(), model)
     let touch = touch(store, since: model.service.effects.count)
@@ -61,10 +61,10 @@ extension HistoryRun {
   }
 
   private func pending(_ store: StoreHand) -> [Int] {
-    changes.indices.filter { changes[$0].store == store.name && changes[$0].fate == .pending }
+    changes.indices.filter { changes[$0].store == store.name && changes[$0].outcome == .pending }
   }
 
-  /// Uploads; answers the fault that has struck on the way.
+  /// Uploads; returns the fault that has struck meanwhile.
   private func send(_ store: StoreHand) async throws -> Fault? {
     let pending = pending(store)
     let (policy, name) = policy()
@@ -98,8 +98,8 @@ extension HistoryRun {
   /// Takes the fault away, and notes which changes it has touched.
   @discardableResult
   private func disarm(_ store: StoreHand) -> Fault? {
-    guard let (fault, marks, told) = store.transport.disarm() else { return nil }
-    self.told = told
+    guard let (fault, marks, reported) = store.transport.disarm() else { return nil }
+    self.reported = reported
     if fault.isForReads { sawForeign.insert(store.name) }
     for place in changes.indices where marks.contains(changes[place].mark) { changes[place].faults.append(fault) }
     return fault
@@ -156,7 +156,7 @@ extension HistoryRun {
         try await isAll
         ? store.provider.undoAllPendingChanges() : store.provider.undoPendingChanges(of: entry.path ?? "")
     } catch let error as OfflineODataError where [.changeTookEffect, .outcomeUncertain].contains(error.name) {
-      // An undo that is refused has looked uncertain changes up: what has left the queue says that it was done, and is
+      // An undo that is rejected has looked uncertain changes up: what has left the queue says that it was done, and is
       // judged by that.
       try await sync(store, .upload)
       throw error
@@ -177,7 +177,7 @@ extension HistoryRun {
     }
     // What was found out to be done is no longer pending, and is not undone.
     for place in changes.indices where gone.contains(changes[place].mark) {
-      changes[place].fate = done.contains(changes[place].mark) ? .sent : .undone
+      changes[place].outcome = done.contains(changes[place].mark) ? .sent : .undone
     }
   }
 
@@ -200,7 +200,7 @@ extension HistoryRun {
     try await store.provider.retry(entry.id)
     let waiting = Set(try await store.queue().map(\.mark))
     for place in changes.indices where waiting.contains(changes[place].mark) {
-      if case .archived = changes[place].fate { changes[place].isRetried = true }
+      if case .archived = changes[place].outcome { changes[place].isRetried = true }
     }
     try await sync(store, .nothing)
   }
@@ -222,16 +222,16 @@ extension HistoryRun {
     for place in waiting {
       let mark = changes[place].mark
       if queue.contains(mark) {
-        changes[place].fate = .pending
+        changes[place].outcome = .pending
       } else if let entry = archive.first(where: { $0.mark == mark }) {
-        let wasPending = changes[place].fate == .pending
-        changes[place].fate = .archived(reason: entry.reason ?? "", status: entry.status, isHeld: entry.isHeld)
+        let wasPending = changes[place].outcome == .pending
+        changes[place].outcome = .archived(reason: entry.reason ?? "", status: entry.status, isHeld: entry.isHeld)
         if wasPending { judgeArchived(changes[place], entry) }
       } else {
         switch cause {
-        case .upload: changes[place].fate = .sent
-        case .discard: changes[place].fate = .discarded
-        case .undo: changes[place].fate = .undone
+        case .upload: changes[place].outcome = .sent
+        case .discard: changes[place].outcome = .discarded
+        case .undo: changes[place].outcome = .undone
         case .nothing:
           // A new change of an entity mends one of the archive: it is sent in its place.
           let entity = name(of: changes[place].target, model.service)
@@ -240,10 +240,10 @@ extension HistoryRun {
             return index >= stepBegin && changes[place].isMended(by: changes[index], isSameEntity: isSame)
           }
           if let index {
-            changes[place].fate = .discarded
+            changes[place].outcome = .discarded
             (changes[index].mends, changes[index].isRetried) = (changes[place].number, true)
           } else {
-            changes[place].fate = .vanished("at once")
+            changes[place].outcome = .vanished("at once")
           }
         }
       }

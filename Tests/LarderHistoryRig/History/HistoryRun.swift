@@ -27,7 +27,7 @@ package final class HistoryRun {
   /// Whether something may go wrong with the look-ups of the step that is carried out.
   var readsMayFail = false
   /// The changes to which a damaged response of that step says that they are done.
-  var told: Set<String> = []
+  var reported: Set<String> = []
 
   package init(_ plan: HistoryPlan) throws {
     self.plan = plan
@@ -57,7 +57,7 @@ package final class HistoryRun {
     return service
   }
 
-  /// The trace: what was done, asked, answered, and what went wrong on the way.
+  /// The trace: what was done, the requests and responses, and what went wrong.
   package var trace: String {
     (["seed \(plan.seed): \(plan.theme) \(plan.kind), \(plan.storeCount) stores"] + model.trace).joined(separator: "\n")
   }
@@ -72,7 +72,7 @@ package final class HistoryRun {
     note("  !! \(isKnowable ? "" : "unavoidable: ")\(finding)")
   }
 
-  /// Carries out all steps, brings everything to rest, and judges. Ends at the first finding where it is asked to.
+  /// Carries out all steps, brings everything to rest, and judges. Ends at the first finding if requested.
   package func carryOut(isStoppedByFinding: Bool = false) async -> [Finding] {
     do {
       for store in stores { try await store.open() }
@@ -94,7 +94,7 @@ package final class HistoryRun {
     random = PrintedSeed(seed: step.dice)
     stepBegin = changes.count
     readsMayFail = false
-    told = []
+    reported = []
     note("\(step) \(step.kind == .writer ? "" : store.name)")
     var cause = Cause.nothing
     do {
@@ -152,13 +152,13 @@ package final class HistoryRun {
   func judge(_ error: any Error, in kind: HistoryStep.Kind) {
     note("    rejected: \(error)")
     let name = (error as? OfflineODataError)?.name
-    let isOwn: Bool =
+    let isOwnStore: Bool =
       switch error as? OfflineODataError {
       case .clientInternalError?: name != .cancelled
       case nil: !(error is ODataServiceError || error is CancellationError)
       default: false
       }
-    if isOwn { find(.failed, item: nil, "\(kind): \(error)") }
+    if isOwnStore { find(.failed, item: nil, "\(kind): \(error)") }
   }
 
   // MARK: Chance

@@ -19,7 +19,7 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
     case .everything, .schedules: break
     case .creations:
       (kind.givesKeys, kind.hasPlaces, kind.hasLinks) = (chance(80), chance(50), chance(50))
-      kind.texts = chance(70) ? .kept : .truncated
+      kind.texts = chance(70) ? .unchanged : .truncated
     case .batches:
       (kind.givesKeys, kind.continues) = (true, true)
       if !kind.isV2 { kind.hasActions = chance(60) }
@@ -28,17 +28,17 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
     case .media: kind.hasMedia = true
     case .links: (kind.hasLinks, kind.hasETags) = (true, true)
     case .undone: kind.rollsBack = true
-    case .conflicts: (kind.hasETags, kind.texts) = (true, .kept)
-    case .transactions: (kind.rollsBack, kind.answersEach) = (chance(60), chance(80))
+    case .conflicts: (kind.hasETags, kind.texts) = (true, .unchanged)
+    case .transactions: (kind.rollsBack, kind.respondsToEach) = (chance(60), chance(80))
     case .updates:
-      (kind.hasETags, kind.hasLinks, kind.hidesLinks, kind.texts) = (chance(25), chance(70), chance(85), .kept)
+      (kind.hasETags, kind.hasLinks, kind.hidesLinks, kind.texts) = (chance(25), chance(70), chance(85), .unchanged)
     case .deletions: kind.hasETags = chance(15)
     case .deepInserts: kind.insertion = chance(70) ? .withoutChildren : .noContent
     case .foreign: if chance(80) { kind.deltas = .none }
     case .singletons: (kind.isV2, kind.hasSingleton, kind.namesTypeInContext) = (false, true, chance(80))
     }
     if kind.isV2 { (kind.isV401, kind.deltas, kind.hasSingleton, kind.hasActions) = (false, .none, false, false) }
-    if kind.rollsBack { kind.answersEach = false }
+    if kind.rollsBack { kind.respondsToEach = false }
   }
 
   /// How often steps of each kind come.

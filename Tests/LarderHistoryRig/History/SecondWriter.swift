@@ -6,7 +6,7 @@ package import LarderTestSupport
 package enum SecondWriter {
   package static let name = "other"
 
-  /// Does one thing by chance; answers what it was.
+  /// Does one thing by chance; returns what it was.
   package static func act(on service: inout ModelService, using random: inout PrintedSeed) -> String {
     func one<Value>(_ values: [Value]) -> Value? {
       guard let last = values.last else { return nil }

@@ -43,7 +43,7 @@ final class StoreHand {
     return try OfflineODataProvider(serviceRoot: root, transport: transport, parameters: parameters)
   }
 
-  /// Time that goes on by a second with each look, and waits that take none.
+  /// Time that passes by a second with each reading, and waits that take none.
   private static func environment(_ seed: UInt64) -> LarderEnvironment {
     let state = Mutex((seconds: Int64(1_800_000_000), random: PrintedSeed(seed: seed)))
     var environment = LarderEnvironment.system
@@ -83,16 +83,16 @@ final class StoreHand {
     return copy
   }
 
-  /// What copies the files at the moment of a crash.
+  /// What copies the files at the time of a crash.
   var crash: @Sendable () -> Void {
     let path = folder.path
-    let keep = KeptCopy()
+    let keep = SavedCopy()
     pending = keep
     return { keep.value.withLock { $0 = try? StoreHand.copy(path) } }
   }
-  private var pending: KeptCopy?
+  private var pending: SavedCopy?
 
-  private final class KeptCopy: Sendable {
+  private final class SavedCopy: Sendable {
     let value = Mutex<TemporaryFolder?>(nil)
   }
 

@@ -2,15 +2,15 @@ package import LarderTestSupport
 
 /// How a model service behaves.
 package struct ModelKind: Sendable, Hashable {
-  /// What a creation is answered with.
+  /// The response to a creation.
   package enum Insertion: String, Sendable, CaseIterable { case whole, withoutChildren, noContent }
   /// Which queries have delta links.
   package enum Deltas: String, Sendable, CaseIterable { case none, plain, expanded }
   /// What the service makes of texts.
-  package enum Texts: String, Sendable, CaseIterable { case kept, uppercased, truncated }
+  package enum Texts: String, Sendable, CaseIterable { case unchanged, uppercased, truncated }
   /// Whether streams have ETags of their own, and whether changes need them.
   package enum StreamETags: String, Sendable, CaseIterable { case none, optional, required }
-  /// How the stores of a history ask for orders and their items.
+  /// How the stores of a history request orders and their items.
   package enum Layout: String, Sendable, CaseIterable { case apart, expanded, both }
 
   package var isV2 = false
@@ -24,9 +24,9 @@ package struct ModelKind: Sendable, Hashable {
   package var deltas = Deltas.none
   /// Whether a failed change set leaves nothing behind.
   package var rollsBack = true
-  /// Whether a batch goes on after an error.
+  /// Whether a batch continues after an error.
   package var continues = true
-  package var texts = Texts.kept
+  package var texts = Texts.unchanged
   package var streamETags = StreamETags.none
   /// The context of the singleton is its type's name.
   package var namesTypeInContext = false
@@ -40,14 +40,14 @@ package struct ModelKind: Sendable, Hashable {
   package var hasActions = false
   /// Entities that have no property but their key and a complex one.
   package var hasPlaces = false
-  /// No query shows where links lead that no property tells.
+  /// No query shows where links lead that no property shows.
   package var hidesLinks = false
   /// A change set that fails is carried out all the same but for what failed, and each of its requests has a response.
-  package var answersEach = false
-  /// Responses to changes do not tell the new ETag. No history has such a service.
+  package var respondsToEach = false
+  /// Responses to changes do not contain the new ETag. No history has such a service.
   package var hidesNewETags = false
 
-  /// Whether the stores of a history know where links lead that no property tells.
+  /// Whether the stores of a history know where links lead that no property shows.
   var showsLinks: Bool { hasLinks && !hidesLinks }
 
   package init() {}
@@ -64,7 +64,7 @@ package struct ModelKind: Sendable, Hashable {
     deltas = isV2 ? .none : Deltas.allCases.randomElement(using: &random) ?? .none
     rollsBack = chance(85)
     continues = isV2 || chance(70)
-    texts = chance(60) ? .kept : chance(50) ? .uppercased : .truncated
+    texts = chance(60) ? .unchanged : chance(50) ? .uppercased : .truncated
     streamETags = StreamETags.allCases.randomElement(using: &random) ?? .none
     namesTypeInContext = chance(50)
     pageSize = chance(25) ? 3 : nil
@@ -75,7 +75,7 @@ package struct ModelKind: Sendable, Hashable {
     hasActions = !isV2 && chance(30)
     hasPlaces = chance(15)
     hidesLinks = chance(25)
-    answersEach = !rollsBack && chance(60)
+    respondsToEach = !rollsBack && chance(60)
   }
 }
 
@@ -85,9 +85,9 @@ extension ModelKind: CustomStringConvertible {
     func add(_ holds: Bool, _ word: String) { if holds { words.append(word) } }
     add(hasETags, requiresIfMatch ? "etags-required" : "etags")
     add(!givesKeys, "client-keys")
-    add(!rollsBack, answersEach ? "answers-each" : "no-rollback")
+    add(!rollsBack, respondsToEach ? "answers-each" : "no-rollback")
     add(!continues, "stops-at-errors")
-    add(texts != .kept, "texts-\(texts)")
+    add(texts != .unchanged, "texts-\(texts)")
     add(pageSize != nil, "pages")
     add(hasLinks, hidesLinks ? "hidden-links" : "links")
     add(hasMedia, "media:\(streamETags)")

@@ -4,7 +4,7 @@ package enum ModelSchema {
     package let name: String
     package let target: String
     package let isCollection: Bool
-    /// The property of the item that holds the key of its order; nil for links that no property tells.
+    /// The property of the item that holds the key of its order; nil for links that no property shows.
     package let constraint: String?
   }
 

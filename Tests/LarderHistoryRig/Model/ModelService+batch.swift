@@ -8,17 +8,17 @@ extension ModelService {
     let parts: [BatchRequestPart]
     do throws(BatchError) { parts = try ModelService.read(request) } catch { return self.error(400, "\(error)") }
     let failing = Dictionary(failing.map { ($0 % max(1, parts.count), $1) }) { first, _ in first }
-    var answers: [ModelBatchPart] = []
+    var responses: [ModelBatchPart] = []
     for (place, part) in parts.enumerated() {
-      let answer = failing[place].map { status in failed(part, status) } ?? carryOut(part, failing: member)
-      answers.append(answer)
-      if !kind.continues, answer.isError { break }
+      let partResponse = failing[place].map { status in failed(part, status) } ?? carryOut(part, failing: member)
+      responses.append(partResponse)
+      if !kind.continues, partResponse.isError { break }
     }
     var response = ModelResponse(200)
-    response.parts = answers
+    response.parts = responses
     response.fields = jsonFields
     if !isJSON { response.fields[.contentType] = "multipart/mixed; boundary=b" }
-    response.body = Array(ModelService.text(answers, isJSON: isJSON).utf8)
+    response.body = Array(ModelService.text(responses, isJSON: isJSON).utf8)
     return response
   }
 
@@ -35,19 +35,19 @@ extension ModelService {
       : try MultipartBatchReader.requests(request.body, contentType: request.fields[.contentType] ?? "")
   }
 
-  /// - Parameter failing: the request of a change set of several that is refused, by its number.
+  /// - Parameter failing: the request of a change set of several that is rejected, by its number.
   private mutating func carryOut(_ part: BatchRequestPart, failing: Int?) -> ModelBatchPart {
     switch part {
     case .single(let request): return .single(id: request.id, single(ModelRequest(request), [:]))
     case .changeSet(let requests):
       let before = self
-      var made: [String: Name] = [:]
-      var answers: [(id: String?, response: ModelResponse)] = []
+      var created: [String: Name] = [:]
+      var responses: [(id: String?, response: ModelResponse)] = []
       for (place, request) in requests.enumerated() {
         let count = effects.count
-        let isRefused = requests.count > 1 && failing.map { $0 % requests.count == place } ?? false
-        let response = isRefused ? error(400, "refused by chance") : single(ModelRequest(request), made)
-        if response.isError, !kind.answersEach {
+        let isRejected = requests.count > 1 && failing.map { $0 % requests.count == place } ?? false
+        let response = isRejected ? error(400, "refused by chance") : single(ModelRequest(request), created)
+        if response.isError, !kind.respondsToEach {
           if kind.rollsBack {
             self = before
           } else {
@@ -56,11 +56,11 @@ extension ModelService {
           return .single(id: request.id, response)
         }
         if let id = request.id, effects.count > count, let effect = effects.last, effect.kind == .create {
-          made[id] = effect.entity
+          created[id] = effect.entity
         }
-        answers.append((request.id, response))
+        responses.append((request.id, response))
       }
-      return .changeSet(answers)
+      return .changeSet(responses)
     }
   }
 

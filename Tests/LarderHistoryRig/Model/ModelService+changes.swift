@@ -3,17 +3,17 @@ import LarderOData
 
 // Changes: what they do, under which condition, and what they overwrite.
 extension ModelService {
-  /// The response that refuses a request for its condition; nil where it may go on.
-  private func refusal(_ request: ModelRequest, etag: String, isNeeded: Bool, isKept: Bool) -> ModelResponse? {
+  /// The response that rejects a request for its condition; nil if it may continue.
+  private func rejection(_ request: ModelRequest, etag: String, isNeeded: Bool, hasETags: Bool) -> ModelResponse? {
     guard let condition = request.fields[.ifMatch] else {
       return isNeeded ? error(428, "If-Match is required") : nil
     }
-    return isKept && condition != "*" && condition != etag ? error(412, "changed") : nil
+    return hasETags && condition != "*" && condition != etag ? error(412, "changed") : nil
   }
 
   // MARK: POST
 
-  mutating func post(_ resource: Resource, _ request: ModelRequest, _ made: [String: Name]) -> ModelResponse {
+  mutating func post(_ resource: Resource, _ request: ModelRequest, _ created: [String: Name]) -> ModelResponse {
     switch resource {
     case .collection(let schema, let parent):
       if schema.name == "Photos" { return createMedia(request) }
@@ -22,8 +22,8 @@ extension ModelService {
         guard entities[parent] != nil else { return error(404, "no \(parent)") }
         members.values["Order_ID"] = .number(parent.key)
       }
-      return create(schema, members, made)
-    case .link(let name, let navigation, _): return link(name, navigation, request, made)
+      return create(schema, members, created)
+    case .link(let name, let navigation, _): return link(name, navigation, request, created)
     case .action(let action):
       note(.action, Name(action, ""))
       return ModelResponse(204, kind.isV2 ? [:] : [.odataVersion: "4.0"])
@@ -69,16 +69,16 @@ extension ModelService {
     }
   }
 
-  func name(at reference: String, _ made: [String: Name]) -> Name? {
-    if case .entity(let name)? = resource(Self.split(Self.resolved(reference, made)).path) { name } else { nil }
+  func name(at reference: String, _ created: [String: Name]) -> Name? {
+    if case .entity(let name)? = resource(Self.split(Self.resolved(reference, created)).path) { name } else { nil }
   }
 
   private mutating func create(
-    _ schema: ModelSchema.EntitySet, _ members: Members, _ made: [String: Name]
+    _ schema: ModelSchema.EntitySet, _ members: Members, _ created: [String: Name]
   ) -> ModelResponse {
     let before = self
     var children: [Name] = []
-    guard let name = insert(schema, members, made, &children) else {
+    guard let name = insert(schema, members, created, &children) else {
       self = before
       return error(400, "an entity that is not there, or is there already")
     }
@@ -95,13 +95,13 @@ extension ModelService {
       return ModelResponse(204, fields)
     }
     let shows = kind.insertion == .whole && !members.children.isEmpty
-    var response = answer(name, entity, status: 201, expand: shows ? members.children.keys.sorted() : [])
+    var response = entityResponse(name, entity, status: 201, expand: shows ? members.children.keys.sorted() : [])
     response.fields[.location] = location
     return response
   }
 
   private mutating func insert(
-    _ schema: ModelSchema.EntitySet, _ members: Members, _ made: [String: Name], _ children: inout [Name]
+    _ schema: ModelSchema.EntitySet, _ members: Members, _ created: [String: Name], _ children: inout [Name]
   ) -> Name? {
     var members = members
     let key: String
@@ -114,14 +114,14 @@ extension ModelService {
     let name = Name(schema.name, key)
     guard entities[name] == nil else { return nil }
     if let order = members.bindings.removeValue(forKey: "Order")?.first {
-      guard let target = self.name(at: order, made), entities[target] != nil else { return nil }
+      guard let target = self.name(at: order, created), entities[target] != nil else { return nil }
       members.values["Order_ID"] = .number(target.key)
     }
     if schema.name == "Items", let order = members.values["Order_ID"]?.text, entities[Name("Orders", order)] == nil {
       return nil
     }
     clock += 1
-    var entity = Entity(values: kept(members.values), version: clock, touched: clock)
+    var entity = Entity(values: stored(members.values), version: clock, touched: clock)
     entity.sent = Set(members.values.keys).union(members.bindings.keys)
     entity.values["ID"] = schema.hasTextKey ? .string(key) : .number(key)
     for property in schema.texts + schema.numbers where entity.values[property] == nil {
@@ -130,7 +130,7 @@ extension ModelService {
     if schema.name == "Places", entity.values["Where"] == nil { entity.values["Where"] = .null }
     for slot in entity.values.keys { entity.writers[slot] = writer }
     for (link, references) in members.bindings {
-      let targets = references.compactMap { self.name(at: $0, made) }
+      let targets = references.compactMap { self.name(at: $0, created) }
       guard targets.count == references.count, targets.allSatisfy({ entities[$0] != nil }) else { return nil }
       entity.links[link] = targets
       entity.writers[link] = writer
@@ -143,9 +143,9 @@ extension ModelService {
       }
       for var child in all {
         if let constraint = navigation.constraint { child.values[constraint] = .number(key) }
-        guard let made = insert(target, child, made, &children) else { return nil }
-        children.append(made)
-        if navigation.constraint == nil { entities[name]?.links[link, default: []].append(made) }
+        guard let created = insert(target, child, created, &children) else { return nil }
+        children.append(created)
+        if navigation.constraint == nil { entities[name]?.links[link, default: []].append(created) }
       }
     }
     touchHolders(of: name, entity)
@@ -153,18 +153,18 @@ extension ModelService {
   }
 
   /// Values in the service's own form.
-  func kept(_ values: [String: JSONNode]) -> [String: JSONNode] {
-    guard kind.texts != .kept else { return values }
+  func stored(_ values: [String: JSONNode]) -> [String: JSONNode] {
+    guard kind.texts != .unchanged else { return values }
     return values.mapValues { value in
       switch value {
       case .string(let text): .string(kind.texts == .uppercased ? text.uppercased() : String(text.prefix(6)))
-      case .object(let members): .object(kept(members))
+      case .object(let members): .object(stored(members))
       default: value
       }
     }
   }
 
-  private func kept(_ members: [JSONNode.Member]) -> [JSONNode.Member] {
+  private func stored(_ members: [JSONNode.Member]) -> [JSONNode.Member] {
     members.map { member in
       guard case .string(let text) = member.value else { return member }
       return .init(member.name, .string(kind.texts == .uppercased ? text.uppercased() : String(text.prefix(6))))
@@ -183,24 +183,24 @@ extension ModelService {
     entities[name] = entity
     everKnown.insert(name)
     note(.create, name)
-    var response = answer(name, entity, status: 201, expand: [])
+    var response = entityResponse(name, entity, status: 201, expand: [])
     response.fields[.location] = Self.root + name.description
     return response
   }
 
   // MARK: PATCH, MERGE, PUT
 
-  mutating func change(_ resource: Resource, _ request: ModelRequest, _ made: [String: Name]) -> ModelResponse {
+  mutating func change(_ resource: Resource, _ request: ModelRequest, _ created: [String: Name]) -> ModelResponse {
     switch resource {
     case .stream(let name): return changeStream(name, request)
-    case .link(let name, let navigation, _): return link(name, navigation, request, made)
+    case .link(let name, let navigation, _): return link(name, navigation, request, created)
     case .entity(let name):
       guard let node = try? JSONNode(request.body), let members = Members(node) else { return error(400, "bad JSON") }
-      return update(name, members, request, made)
+      return update(name, members, request, created)
     case .property(let name, let property):
       guard let node = try? JSONNode(request.body), var members = Members(node) else { return error(400, "bad JSON") }
       members.values = [property: members.values["value"] ?? members.values[property] ?? .null]
-      let response = update(name, members, request, made)
+      let response = update(name, members, request, created)
       if response.isError { return response }
       return ModelResponse(204, kind.hasETags ? entities[name].map { [.etag: $0.etag] } ?? [:] : [:])
     default: return error(405, request.method)
@@ -208,11 +208,11 @@ extension ModelService {
   }
 
   private mutating func update(
-    _ name: Name, _ members: Members, _ request: ModelRequest, _ made: [String: Name]
+    _ name: Name, _ members: Members, _ request: ModelRequest, _ created: [String: Name]
   ) -> ModelResponse {
     guard var entity = entities[name] else { return error(404, "no \(name)") }
-    if let refusal = refusal(request, etag: entity.etag, isNeeded: kind.requiresIfMatch, isKept: kind.hasETags) {
-      return refusal
+    if let rejection = rejection(request, etag: entity.etag, isNeeded: kind.requiresIfMatch, hasETags: kind.hasETags) {
+      return rejection
     }
     var overwritten: [String: Effect.Overwritten] = [:]
     func note(_ slot: String, _ value: String) {
@@ -220,9 +220,9 @@ extension ModelService {
       entity.writers[slot] = writer
     }
     let before = entity
-    var values = kept(members.values)
+    var values = stored(members.values)
     values["ID"] = nil
-    if let order = members.bindings["Order"]?.first.flatMap({ self.name(at: $0, made) }) {
+    if let order = members.bindings["Order"]?.first.flatMap({ self.name(at: $0, created) }) {
       values["Order_ID"] = .number(order.key)
     }
     for (slot, value) in values {
@@ -230,7 +230,7 @@ extension ModelService {
       entity.values[slot] = value
     }
     for (link, references) in members.bindings where link != "Order" {
-      let targets = references.compactMap { self.name(at: $0, made) }
+      let targets = references.compactMap { self.name(at: $0, created) }
       guard targets.count == references.count, targets.allSatisfy({ entities[$0] != nil }) else {
         return error(400, "no such entity")
       }
@@ -247,16 +247,16 @@ extension ModelService {
     if kind.isV2 || kind.insertion == .noContent {
       return ModelResponse(204, kind.hasETags && !kind.hidesNewETags ? [.etag: entity.etag] : [:])
     }
-    return answer(name, entity, status: 200, expand: [])
+    return entityResponse(name, entity, status: 200, expand: [])
   }
 
   private mutating func changeStream(_ name: Name, _ request: ModelRequest) -> ModelResponse {
     guard var entity = entities[name], entity.bytes != nil else { return error(404, "no \(name)") }
-    let isKept = kind.streamETags != .none
-    if let refusal = refusal(
-      request, etag: entity.bytesETag, isNeeded: kind.streamETags == .required, isKept: isKept)
+    let hasETags = kind.streamETags != .none
+    if let rejection = rejection(
+      request, etag: entity.bytesETag, isNeeded: kind.streamETags == .required, hasETags: hasETags)
     {
-      return refusal
+      return rejection
     }
     let old = Effect.Overwritten(writer: entity.writers["$value"] ?? "", value: entity.bytesETag)
     let isChange = entity.bytes != request.body
@@ -265,17 +265,17 @@ extension ModelService {
     entity.writers["$value"] = writer
     entities[name] = entity
     note(.media, name, isChange: isChange, overwritten: ["$value": old], condition: request.fields[.ifMatch])
-    return ModelResponse(204, isKept ? [.etag: entity.bytesETag] : [:])
+    return ModelResponse(204, hasETags ? [.etag: entity.bytesETag] : [:])
   }
 
   // MARK: Links
 
   private mutating func link(
-    _ name: Name, _ navigation: ModelSchema.Navigation, _ request: ModelRequest, _ made: [String: Name]
+    _ name: Name, _ navigation: ModelSchema.Navigation, _ request: ModelRequest, _ created: [String: Name]
   ) -> ModelResponse {
     let node = try? JSONNode(request.body)
     let reference = node?["@odata.id"]?.string ?? node?["@id"]?.string ?? node?["uri"]?.string
-    guard let target = reference.flatMap({ self.name(at: $0, made) }), entities[target] != nil else {
+    guard let target = reference.flatMap({ self.name(at: $0, created) }), entities[target] != nil else {
       return error(400, "no such entity")
     }
     return setLinks(name, navigation, request, .link) { links in
@@ -289,9 +289,10 @@ extension ModelService {
   ) -> ModelResponse {
     guard var entity = entities[name] else { return error(404, "no \(name)") }
     if !navigation.isCollection,
-      let refusal = refusal(request, etag: entity.etag, isNeeded: self.kind.requiresIfMatch, isKept: self.kind.hasETags)
+      let rejection = rejection(
+        request, etag: entity.etag, isNeeded: self.kind.requiresIfMatch, hasETags: self.kind.hasETags)
     {
-      return refusal
+      return rejection
     }
     let before = entity.links[navigation.name] ?? []
     var links = before
@@ -319,8 +320,9 @@ extension ModelService {
     switch resource {
     case .entity(let name):
       guard let entity = entities[name], name.set != "Setting" else { return error(404, "no \(name)") }
-      if let refusal = refusal(request, etag: entity.etag, isNeeded: kind.requiresIfMatch, isKept: kind.hasETags) {
-        return refusal
+      if let rejection = rejection(request, etag: entity.etag, isNeeded: kind.requiresIfMatch, hasETags: kind.hasETags)
+      {
+        return rejection
       }
       remove(name)
       note(.delete, name, condition: request.fields[.ifMatch])

@@ -7,7 +7,7 @@ extension ModelService {
     switch resource {
     case .entity(let name):
       guard let entity = entities[name] else { return error(404, "no \(name)") }
-      return answer(name, entity, status: 200, expand: expand(query))
+      return entityResponse(name, entity, status: 200, expand: expand(query))
     case .nothing: return ModelResponse(204)
     case .collection(let schema, let parent):
       if let parent, entities[parent] == nil { return error(404, "no \(parent)") }
@@ -126,7 +126,7 @@ extension ModelService {
   // MARK: Texts
 
   /// The response that shows an entity.
-  func answer(_ name: Name, _ entity: Entity, status: Int, expand: [String]) -> ModelResponse {
+  func entityResponse(_ name: Name, _ entity: Entity, status: Int, expand: [String]) -> ModelResponse {
     var fields = jsonFields
     if kind.hasETags { fields[.etag] = entity.etag }
     let text = text(name, expand)

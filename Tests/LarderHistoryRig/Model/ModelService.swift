@@ -135,7 +135,7 @@ package struct ModelService: Sendable {
     touchHolders(of: name, entity)
   }
 
-  /// Answers a request.
+  /// Responds to a request.
   ///
   /// - Parameters:
   ///   - actor: who sends it.
@@ -155,16 +155,16 @@ package struct ModelService: Sendable {
 
   // MARK: Single requests
 
-  /// - Parameter made: the entities that earlier requests of the change set made, by Content-ID.
-  mutating func single(_ request: ModelRequest, _ made: [String: Name]) -> ModelResponse {
+  /// - Parameter created: the entities that earlier requests of the change set made, by Content-ID.
+  mutating func single(_ request: ModelRequest, _ created: [String: Name]) -> ModelResponse {
     mark = request.mark
     defer { mark = nil }
-    let (path, query) = ModelService.split(ModelService.resolved(request.path, made))
+    let (path, query) = ModelService.split(ModelService.resolved(request.path, created))
     guard let resource = resource(path) else { return error(404, "no \(path)") }
     switch request.method {
     case "GET": return read(resource, path, query, request.fields)
-    case "POST": return post(resource, request, made)
-    case "PATCH", "MERGE", "PUT": return change(resource, request, made)
+    case "POST": return post(resource, request, created)
+    case "PATCH", "MERGE", "PUT": return change(resource, request, created)
     case "DELETE": return delete(resource, request, query)
     default: return error(405, request.method)
     }
@@ -181,12 +181,12 @@ package struct ModelService: Sendable {
   }
 
   /// A path or URL relative to the root, with `$` and a Content-ID replaced.
-  static func resolved(_ text: String, _ made: [String: Name]) -> String {
+  static func resolved(_ text: String, _ created: [String: Name]) -> String {
     var path = text.hasPrefix(root) ? String(text.dropFirst(root.count)) : text
     if path.hasPrefix("/s/") { path = String(path.dropFirst(3)) }
     guard path.hasPrefix("$") else { return path }
     let id = path.dropFirst().prefix { $0 != "/" && $0 != "?" }
-    return made[String(id)].map { $0.description + path.dropFirst(id.count + 1) } ?? path
+    return created[String(id)].map { $0.description + path.dropFirst(id.count + 1) } ?? path
   }
 
   // MARK: Resources
@@ -293,7 +293,7 @@ package struct ModelService: Sendable {
     if name.set == "Items", let order = entity?.values["Order_ID"]?.text {
       entities[Name("Orders", order)]?.touched = clock
     }
-    for (holder, held) in entities where held.links.values.contains(where: { $0.contains(name) }) {
+    for (holder, linked) in entities where linked.links.values.contains(where: { $0.contains(name) }) {
       entities[holder]?.touched = clock
     }
   }

@@ -14,7 +14,7 @@ extension HistoryRun {
     let isRejected = entry.isHeld || entry.reason == "Refused" || entry.reason == "Conflict" && isNeverConflict
     // A change that mends another one may come once more behind it.
     // A response to each says which requests of a change set are done.
-    let isTold = plan.kind.answersEach && entry.reason == "Refused" && !entry.isHeld
+    let isTold = plan.kind.respondsToEach && entry.reason == "Refused" && !entry.isHeld
     if isRejected, !done.isEmpty, change.mends == nil, !isHidden(change),
       plan.kind.rollsBack || change.transaction == nil || isTold
     {
@@ -27,7 +27,7 @@ extension HistoryRun {
       find(.unclearThoughShown, item: 1, "\(change.mark) (\(change.operation) at \(change.store))")
     }
     // Where a change set is said to be done in part, a look-up decides, from which another client's change hides it.
-    if entry.reason == "UnknownOutcome", told.contains(change.mark), !isTouched(done) {
+    if entry.reason == "UnknownOutcome", reported.contains(change.mark), !isTouched(done) {
       find(.unclearThoughShown, item: 2, "\(change.mark) (\(change.operation) at \(change.store)): its response came")
     }
     guard let name = name(of: change.target, service), let entity = service.entities[name] else { return }
@@ -53,9 +53,9 @@ extension HistoryRun {
   /// Whether the service has what a creation made, as it was sent, and nobody has touched it since.
   private func isShown(_ change: Change, _ done: [ModelService.Effect]) -> Bool {
     guard change.operation == .create || change.operation == .createDeep, change.transaction == nil, change.twin == nil,
-      change.mends == nil, plan.kind.texts == .kept, done.count == 1, let made = done.first
+      change.mends == nil, plan.kind.texts == .unchanged, done.count == 1, let created = done.first
     else { return false }
-    return !isTouched(done) && ([made.entity] + made.children).allSatisfy { model.service.entities[$0] != nil }
+    return !isTouched(done) && ([created.entity] + created.children).allSatisfy { model.service.entities[$0] != nil }
   }
 
   /// Whether anybody has changed the entities of effects since.
@@ -191,7 +191,7 @@ extension HistoryRun {
     return creations.allSatisfy { creation in
       guard creation.kind == .create, creation.isLost || creation.isDenied else { return false }
       let left = left(of: creation, before: end)
-      if creation.isDenied, plan.kind.texts != .kept, !texts.allSatisfy(left.contains) { return true }
+      if creation.isDenied, plan.kind.texts != .unchanged, !texts.allSatisfy(left.contains) { return true }
       let names = [creation.entity] + creation.children
       return !shows(left, texts)
         && model.service.effects[creation.number..<end].contains { later in
@@ -233,13 +233,15 @@ extension HistoryRun {
   /// Whether a download has brought what a creation made, as it was sent, before another client deleted it, and no other
   /// download came between that and a second creation: the store knows that it was done.
   private func wasSeen(_ change: Change, _ effects: [ModelService.Effect]) -> Bool {
-    let made = effects.filter { $0.kind == .create }
-    guard made.count == 2, change.operation == .create || change.operation == .createDeep else { return false }
-    let deletion = model.service.effects[made[0].number..<made[1].number].first {
-      $0.kind == .delete && $0.entity == made[0].entity && $0.actor != change.store
+    let created = effects.filter { $0.kind == .create }
+    guard created.count == 2, change.operation == .create || change.operation == .createDeep else { return false }
+    let deletion = model.service.effects[created[0].number..<created[1].number].first {
+      $0.kind == .delete && $0.entity == created[0].entity && $0.actor != change.store
     }
-    let own = sightings.filter { $0.store == change.store && made[0].number < $0.number && $0.number <= made[1].number }
-    guard let deletion, let last = own.last, last.number <= deletion.number, let seen = last.entities[made[0].entity]
+    let own = sightings.filter {
+      $0.store == change.store && created[0].number < $0.number && $0.number <= created[1].number
+    }
+    guard let deletion, let last = own.last, last.number <= deletion.number, let seen = last.entities[created[0].entity]
     else { return false }
     return isAsMade(seen, change)
   }
@@ -290,8 +292,8 @@ extension HistoryRun {
   }
 
   /// Whether an entity that a creation has made still had one of its texts when a later one was carried out.
-  private func shows(_ made: ModelService.Name, _ change: Change, at later: ModelService.Effect) -> Bool {
-    shows(later.left[made] ?? "", change.texts)
+  private func shows(_ created: ModelService.Name, _ change: Change, at later: ModelService.Effect) -> Bool {
+    shows(later.left[created] ?? "", change.texts)
   }
 
   /// Whether a text contains one of those that were sent, in any form in which a service stores it.
@@ -306,30 +308,31 @@ extension HistoryRun {
     guard let twin = change.twin.map({ changes[$0] }), plan.kind.givesKeys, effects.allSatisfy({ $0.kind == .create }),
       ![change, twin].contains(where: hasPartFault)
     else { return false }
-    let made = model.service.effects.filter {
+    let created = model.service.effects.filter {
       $0.kind == .create && $0.actor == change.store && ($0.mark == change.mark || $0.mark == twin.mark)
     }
     /// The latest creations of the two, if they were carried out together.
     func isTogether(_ place: Int) -> Bool {
-      let latest = Set(made[..<place].map(\.mark)).compactMap { mark in made[..<place].last { $0.mark == mark } }
+      let latest = Set(created[..<place].map(\.mark)).compactMap { mark in created[..<place].last { $0.mark == mark } }
       return latest.count == 2 && latest.allSatisfy(\.isLost) && abs(latest[0].number - latest[1].number) == 1
     }
     var areTogether = false
-    return made.indices.allSatisfy { place in
-      let isRepetition = made[..<place].contains { $0.mark == made[place].mark } && effects.contains(made[place])
+    return created.indices.allSatisfy { place in
+      let isRepetition =
+        created[..<place].contains { $0.mark == created[place].mark } && effects.contains(created[place])
       areTogether = areTogether || isTogether(place)
       return !isRepetition
-        || areTogether && made[..<place].last { $0.mark == made[place].mark }?.isLost ?? false
-          && made[..<place].count { shows($0.entity, change, at: made[place]) } < 2
-          && !wereSeen(made[..<place].map(\.entity), change, before: made[place])
+        || areTogether && created[..<place].last { $0.mark == created[place].mark }?.isLost ?? false
+          && created[..<place].count { shows($0.entity, change, at: created[place]) } < 2
+          && !wereSeen(created[..<place].map(\.entity), change, before: created[place])
     }
   }
 
   /// Whether a download has brought two of some entities as a creation made them, before an effect.
-  private func wereSeen(_ made: [ModelService.Name], _ change: Change, before effect: ModelService.Effect) -> Bool {
+  private func wereSeen(_ created: [ModelService.Name], _ change: Change, before effect: ModelService.Effect) -> Bool {
     sightings.contains { sighting in
       guard sighting.store == change.store, sighting.number <= effect.number else { return false }
-      return made.count { name in sighting.entities[name].map { isAsMade($0, change) } ?? false } > 1
+      return created.count { name in sighting.entities[name].map { isAsMade($0, change) } ?? false } > 1
     }
   }
 
@@ -363,17 +366,17 @@ extension HistoryRun {
   private func judgeTarget(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
     guard let target = name(of: change.target, service) else { return }
     // Where a creation was rightly done twice, the later entity is the store's.
-    let made = changes.filter { $0.operation == .create || $0.operation == .createDeep }.map { creation in
+    let created = changes.filter { $0.operation == .create || $0.operation == .createDeep }.map { creation in
       service.effects.filter { $0.kind == .create && $0.mark == creation.mark }.map(\.entity)
     }
-    let own = made.first { $0.contains(target) } ?? []
+    let own = created.first { $0.contains(target) } ?? []
     for effect in effects where effect.entity != target && !own.contains(effect.entity) {
       find(.unasked, item: 1, "\(change.mark) (\(change.operation) of \(target)) changed \(effect.entity)")
     }
   }
 
   private func judgeFate(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
-    switch change.fate {
+    switch change.outcome {
     case .vanished(let when):
       find(.vanished, item: nil, "\(change.mark) (\(change.operation) at \(change.store)) \(when)")
     case .undone where !effects.isEmpty:
@@ -502,11 +505,11 @@ extension HistoryRun {
 
   /// Values of a media entity that was made from values alone.
   private func judgeValues(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
-    guard change.operation == .create, change.set == "Photos", change.fate == .sent,
-      let made = effects.first(where: { $0.kind == .create })
+    guard change.operation == .create, change.set == "Photos", change.outcome == .sent,
+      let created = effects.first(where: { $0.kind == .create })
     else { return }
-    if !effects.contains(where: { $0.kind == .update && $0.entity == made.entity }) {
-      find(.valuesLost, item: 5, "\(change.mark): \(made.entity) was made of JSON as if that were its picture")
+    if !effects.contains(where: { $0.kind == .update && $0.entity == created.entity }) {
+      find(.valuesLost, item: 5, "\(change.mark): \(created.entity) was made of JSON as if that were its picture")
     }
   }
 

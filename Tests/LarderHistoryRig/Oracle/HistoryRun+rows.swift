@@ -34,7 +34,7 @@ extension HistoryRun {
   func name(of target: Change.Target?, _ service: ModelService) -> ModelService.Name? {
     switch target {
     case .there(let name)?: name
-    case .made(let number)?:
+    case .created(let number)?:
       service.effects.first { effect in
         effect.kind == .create
           && changes.contains { ($0.number == number || $0.mends == number) && $0.mark == effect.mark }
@@ -195,9 +195,12 @@ extension HistoryRun {
   /// What deep inserts have made is there after their upload, before any download.
   func checkUploaded(_ store: StoreHand) async {
     let service = model.service
-    let hasDeletions = changes.contains { $0.store == store.name && $0.operation == .delete && $0.fate != .discarded }
+    let hasDeletions = changes.contains {
+      $0.store == store.name && $0.operation == .delete && $0.outcome != .discarded
+    }
     guard !hasDeletions else { return }
-    for change in changes where change.store == store.name && change.operation == .createDeep && change.fate == .sent {
+    for change in changes where change.store == store.name && change.operation == .createDeep && change.outcome == .sent
+    {
       // Given up for the service's version, which the next download brings whole.
       if change.policies.contains("server") { continue }
       guard let effect = service.effects.first(where: { $0.mark == change.mark && $0.kind == .create }),

@@ -19,18 +19,18 @@ struct BatchResultTests {
   func order() throws {
     for ids in [("2", "1"), ("<2>", "<1>")] {
       let members = [Self.ok(ids.0, 204), Self.ok(ids.1, 201)]
-      let answers = try BatchResult.match(
+      let responses = try BatchResult.match(
         [.single(Self.ok()), .changeSet(members), .single(Self.ok())], to: Self.requests)
-      #expect(answers == [.single(Self.ok()), .changeSet(members.reversed()), .single(Self.ok())])
+      #expect(responses == [.single(Self.ok()), .changeSet(members.reversed()), .single(Self.ok())])
     }
   }
 
   @Test("Without ids, a complete set of members is matched by order")
   func noIDs() throws {
     let members = [Self.ok(nil, 201), Self.ok(nil, 204)]
-    let answers = try BatchResult.match(
+    let responses = try BatchResult.match(
       [.single(Self.ok()), .changeSet(members), .single(Self.ok())], to: Self.requests)
-    #expect(answers[1] == .changeSet(members))
+    #expect(responses[1] == .changeSet(members))
   }
 
   /// What became of each part, in a word: its status, `-` for none.
@@ -38,10 +38,10 @@ struct BatchResultTests {
     slots.map { slot in
       switch slot {
       case nil: "-"
-      case .single(let answer): "\(answer.status)"
-      case .changeSet(let answers): answers.map { "\($0.status)" }.joined(separator: " ")
-      case .changeSetFailed(let answer): "failed \(answer.status)"
-      case .changeSetPartly(let answers): answers.map { $0.map { "\($0.status)" } ?? "-" }.joined(separator: " ")
+      case .single(let response): "\(response.status)"
+      case .changeSet(let responses): responses.map { "\($0.status)" }.joined(separator: " ")
+      case .changeSetFailed(let response): "failed \(response.status)"
+      case .changeSetPartly(let responses): responses.map { $0.map { "\($0.status)" } ?? "-" }.joined(separator: " ")
       case .notProcessed: "not processed"
       }
     }
@@ -84,11 +84,11 @@ struct BatchResultTests {
     Case("one is there twice", [.single(ok("a")), .single(ok("a")), set, .single(ok("d"))], ["-", "201 204", "200"]),
     Case("one stands for another", [.single(ok("a")), set, .single(ok("a", 201))], ["-", "201 204", "-"]),
     Case(
-      "one that nobody asked for", [.single(ok("a")), .single(ok("z")), set, .single(ok("d"))],
+      "one that was not requested", [.single(ok("a")), .single(ok("z")), set, .single(ok("d"))],
       ["200", "201 204", "200"]),
     Case("ids of the service's own", [.single(ok("7")), set, .single(ok("d"))], ["-", "201 204", "200"]),
     Case(
-      "more than were asked for, and no ids", [.single(ok()), set, .single(ok()), .single(ok())], ["-", "201 204", "-"]),
+      "more than requested, and no ids", [.single(ok()), set, .single(ok()), .single(ok())], ["-", "201 204", "-"]),
     Case(
       "a member is missing", [.single(ok("a")), .changeSet([ok("2", 204)]), .single(ok("d"))], ["200", "- 204", "200"]),
     Case(
@@ -99,17 +99,17 @@ struct BatchResultTests {
     Case(
       "members without ids, one missing", [.single(ok("a")), .changeSet([ok()]), .single(ok("d"))], ["200", "-", "200"]),
     Case(
-      "a member failed, another was done and answered",
+      "a member failed, another was done and has a response",
       [.single(ok("a")), .changeSet([ok("1", 201), ok("2", 400)]), .single(ok("d"))], ["200", "201 400", "200"]),
     Case(
       "a change set's one error", [.single(ok("a")), .single(ok(nil, 400)), .single(ok("d"))],
       ["200", "failed 400", "200"]),
     Case(
-      "its one error, cut off behind it", [.single(ok("a")), .changeSet([ok("2", 400)])], ["200", "- 400", "-"],
+      "its one error, truncated after it", [.single(ok("a")), .changeSet([ok("2", 400)])], ["200", "- 400", "-"],
       isComplete: false),
-    Case("a change set where one was asked for", [set, set, .single(ok("d"))], ["-", "-", "200"]),
-    Case("cut off", [.single(ok("a")), set], ["200", "201 204", "-"], isComplete: false),
-    Case("cut off, without ids", [.single(ok()), set], ["-", "201 204", "-"], isComplete: false),
+    Case("a change set where one was requested", [set, set, .single(ok("d"))], ["-", "-", "200"]),
+    Case("truncated", [.single(ok("a")), set], ["200", "201 204", "-"], isComplete: false),
+    Case("truncated, without ids", [.single(ok()), set], ["-", "201 204", "-"], isComplete: false),
     // Protocol 4.01 §11.7.7.5: processing stops at the first error, whose response is the last.
     Case("stopped", [.single(ok()), .single(ok(nil, 409))], ["200", "failed 409", "not processed"], stops: true),
     Case("stopped at once", [.single(ok("a", 409))], ["409", "not processed", "not processed"], stops: true),
@@ -117,7 +117,7 @@ struct BatchResultTests {
       "stopped, but the change set is missing", [.single(ok("a")), .single(ok("d", 409))], ["200", "-", "409"],
       stops: true),
     Case("an error that did not stop it", [.single(ok("a", 409)), set], ["409", "201 204", "-"], stops: true),
-    Case("stopped, or cut off?", [.single(ok("a", 409))], ["409", "-", "-"], stops: true, isComplete: false),
+    Case("stopped, or truncated?", [.single(ok("a", 409))], ["409", "-", "-"], stops: true, isComplete: false),
     Case("no error, and yet the end", [.single(ok("a")), set], ["200", "201 204", "-"], stops: true),
   ]
 
@@ -134,17 +134,17 @@ struct BatchResultTests {
     let set = BatchRequestPart.changeSet([
       BatchRequest(id: "1", method: .post, url: "B"), BatchRequest(id: "2", method: .post, url: "C"),
     ])
-    let answer = BatchResponsePart.changeSet([Self.ok("2", 204), Self.ok("1", 201)])
-    let matched = try BatchResult.match([answer, answer], to: [set, set])
+    let response = BatchResponsePart.changeSet([Self.ok("2", 204), Self.ok("1", 201)])
+    let matched = try BatchResult.match([response, response], to: [set, set])
     #expect(Self.words(matched) == ["201 204", "201 204"])
-    #expect(throws: BatchError.self) { try BatchResult.match([answer], to: [set, set]) }
+    #expect(throws: BatchError.self) { try BatchResult.match([response], to: [set, set]) }
   }
 
   @Test("One error is the response to a whole change set, in place of the multipart or inside it")
   func failedChangeSet() throws {
     for part in [BatchResponsePart.single(Self.ok(nil, 400)), .changeSet([Self.ok("2", 400)])] {
-      let answers = try BatchResult.match([.single(Self.ok()), part, .single(Self.ok())], to: Self.requests)
-      #expect(answers[1] == .changeSetFailed(part.responses[0]))
+      let responses = try BatchResult.match([.single(Self.ok()), part, .single(Self.ok())], to: Self.requests)
+      #expect(responses[1] == .changeSetFailed(part.responses[0]))
     }
   }
 
@@ -205,12 +205,12 @@ struct BatchResultTests {
   }
 
   @Test("A response that is not a batch is a rejection, or an error if its status is a success")
-  func wholeAnswer() throws {
+  func wholeResponse() throws {
     let html: HTTPFields = ["Content-Type": "text/html"]
-    let refused = try BatchResults.read(
+    let rejected = try BatchResults.read(
       status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8), requests: Self.requests)
     #expect(
-      refused
+      rejected
         == .refused(BatchResponse(status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8))))
     let error = #expect(throws: BatchError.self) {
       try BatchResults.read(status: 200, fields: html, body: [], requests: Self.requests)
@@ -237,7 +237,7 @@ struct BatchResultTests {
           + "--c\r\nContent-ID: 2\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n--c--\r\n--b\r\n", 2
       ), ("--b\r\nContent-Type: application/http\r\nno field\r\n", 1), ("--b--", 1),
     ])
-  func cutMultipart(rest: String, whole: Int) throws {
+  func truncatedMultipart(rest: String, whole: Int) throws {
     let text = "--b\r\nContent-ID: a\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n" + rest
     guard case .incomplete(let slots, let error) = try Self.read(text, "multipart/mixed; boundary=b") else {
       Issue.record("nothing is missed")
@@ -249,7 +249,7 @@ struct BatchResultTests {
   }
 
   @Test("A truncated JSON response gives its complete items, in any order")
-  func cutJSON() throws {
+  func truncatedJSON() throws {
     let requests: [BatchRequestPart] = [
       .single(BatchRequest(id: "1", url: "A")), .single(BatchRequest(id: "2", url: "B")),
     ]

@@ -22,7 +22,7 @@ struct BatchServiceTests {
 
   private static func check(_ outcome: BatchResults) {
     guard case .parts(let parts) = outcome, parts.count == 3 else {
-      Issue.record("not three answers: \(outcome)")
+      Issue.record("not three responses: \(outcome)")
       return
     }
     if case .single(let read) = parts[0] {

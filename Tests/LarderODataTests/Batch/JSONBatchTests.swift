@@ -39,7 +39,7 @@ struct JSONBatchTests {
     #expect(try JSONBatchReader.requests(body) == JSONBatchTests.parts)
   }
 
-  static let answer = #"""
+  static let response = #"""
     {"@context":"x","responses" : [ {"status":200,"body":{"a" : [1.10,"}"] ,"\u0062":null},"id":"0","headers":{"Content-Type":"application/json","ETag":"W/\"1\""}},
      {"id":"1","atomicityGroup":"g","status":204,"other":[{"x":[]}]}, {"body":"-_8A","headers":{"content-type":"image/png"},"id":"2","status":200},
      {"id":"3","status":200,"headers":{"content-type":"text/plain"},"body":"a\nb"},{"id":"4","status":404,"body":null}, {"id":"5","status":200,"body":"just \"text\""} ],"tail":{"responses":[]}}
@@ -57,28 +57,28 @@ struct JSONBatchTests {
   ]
 
   @Test("Members come in any order; JSON contents are returned byte for byte")
-  func answers() throws {
-    #expect(try JSONBatchReader.responses(Array(JSONBatchTests.answer.utf8)) == JSONBatchTests.responses)
+  func responses() throws {
+    #expect(try JSONBatchReader.responses(Array(JSONBatchTests.response.utf8)) == JSONBatchTests.responses)
   }
 
   @Test("Split at every position, the items are the same; a truncated batch is an error")
   func chunks() throws {
-    let bytes = Array(JSONBatchTests.answer.utf8)
-    for cut in 0...bytes.count {
+    let bytes = Array(JSONBatchTests.response.utf8)
+    for length in 0...bytes.count {
       var reader = JSONBatchReader()
-      let items = try reader.read(Array(bytes[..<cut])) + reader.read(Array(bytes[cut...])) + reader.finish()
-      #expect(items == JSONBatchTests.responses.map(JSONBatchReader.Item.response), "cut at \(cut)")
+      let items = try reader.read(Array(bytes[..<length])) + reader.read(Array(bytes[length...])) + reader.finish()
+      #expect(items == JSONBatchTests.responses.map(JSONBatchReader.Item.response), "cut at \(length)")
     }
     var reader = JSONBatchReader()
     var items: [JSONBatchReader.Item] = []
     for byte in bytes { items += try reader.read([byte]) }
     #expect(try items + reader.finish() == JSONBatchTests.responses.map(JSONBatchReader.Item.response))
-    for cut in 0..<bytes.count {
-      let error = #expect(throws: BatchError.self, "cut at \(cut)") {
-        try JSONBatchReader.responses(Array(bytes[..<cut]))
+    for length in 0..<bytes.count {
+      let error = #expect(throws: BatchError.self, "cut at \(length)") {
+        try JSONBatchReader.responses(Array(bytes[..<length]))
       }
       // Truncated after "1.", the number is the problem.
-      if error?.problem != .truncated { #expect(bytes[cut - 1] == UInt8(ascii: ".")) }
+      if error?.problem != .truncated { #expect(bytes[length - 1] == UInt8(ascii: ".")) }
     }
   }
 
@@ -93,7 +93,7 @@ struct JSONBatchTests {
       "{\"responses\":[{\"id\":\"1\",\"status\":200,\"body\":\"%\",\"headers\":{\"content-type\":\"image/png\"}}]}",
       "{\"responses\":[]} x", "<html>",
     ])
-  func refuses(_ text: String) {
+  func rejects(_ text: String) {
     #expect(throws: BatchError.self) { try JSONBatchReader.responses(Array(text.utf8)) }
   }
 

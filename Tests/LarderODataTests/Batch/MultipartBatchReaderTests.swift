@@ -7,7 +7,7 @@ import Testing
 @Suite("Multipart batches are read", .timeLimit(.minutes(5)))
 struct MultipartBatchReaderTests {
   /// A read, a change set of two, a failed read: the shapes of Protocol 4.01 §11.7.7.4.
-  static let answer = [
+  static let response = [
     "preamble to be passed over", "--b1", "Content-Type: application/http", "Content-Transfer-Encoding: binary", "",
     "HTTP/1.1 200 OK",
     "Content-Type: application/json", "Content-Length: 19", "", "{\"a\":1,", "\"b\":\"--b2\"}", "--b1",
@@ -36,8 +36,8 @@ struct MultipartBatchReaderTests {
     var reader = try MultipartBatchReader(contentType: contentType)
     var events: [BatchEvent] = []
     for event in try chunks.flatMap({ try reader.read($0) }) + reader.finish() {
-      if case .content(let more) = event, case .content(let held) = events.last {
-        events[events.count - 1] = .content(held + more)
+      if case .content(let more) = event, case .content(let earlier) = events.last {
+        events[events.count - 1] = .content(earlier + more)
       } else {
         events.append(event)
       }
@@ -47,12 +47,12 @@ struct MultipartBatchReaderTests {
 
   @Test("A response is read with line ends of CRLF and of LF")
   func lineEnds() throws {
-    let bytes = Array(MultipartBatchReaderTests.answer.joined(separator: "\r\n").utf8)
+    let bytes = Array(MultipartBatchReaderTests.response.joined(separator: "\r\n").utf8)
     // The length declared for the first part is one too short; boundaries decide.
     #expect(
       try MultipartBatchReader.responses(bytes, contentType: "multipart/mixed; boundary=b1")
         == MultipartBatchReaderTests.parts)
-    let lines = Array(MultipartBatchReaderTests.answer.joined(separator: "\n").utf8)
+    let lines = Array(MultipartBatchReaderTests.response.joined(separator: "\n").utf8)
     let parsed = try MultipartBatchReader.responses(
       lines, contentType: "Multipart/Mixed;charset=utf-8; Boundary=\"b1\"")
     #expect(parsed.map { $0.responses.map(\.status) } == [[200], [201, 204], [404]])
@@ -62,7 +62,7 @@ struct MultipartBatchReaderTests {
   @Test("Split at every position, into two chunks and into single bytes, the events are the same")
   func chunks() throws {
     for separator in ["\r\n", "\n"] {
-      let bytes = Array(MultipartBatchReaderTests.answer.joined(separator: separator).utf8)
+      let bytes = Array(MultipartBatchReaderTests.response.joined(separator: separator).utf8)
       let whole = try MultipartBatchReaderTests.collect([bytes])
       for length in 0...bytes.count {
         #expect(
@@ -75,7 +75,7 @@ struct MultipartBatchReaderTests {
 
   @Test("Truncated at any position, the batch is an error, or only its end is missing")
   func truncation() throws {
-    let text = MultipartBatchReaderTests.answer.joined(separator: "\r\n").replacing("Length: 19", with: "Length: 20")
+    let text = MultipartBatchReaderTests.response.joined(separator: "\r\n").replacing("Length: 19", with: "Length: 20")
     let bytes = Array(text.utf8)
     let whole = MultipartBatchReaderTests.parts
     var accepted: [Int] = []
@@ -151,7 +151,7 @@ struct MultipartBatchReaderTests {
     }
   }
 
-  static let refused: [(String, BatchError.Problem)] = [
+  static let rejected: [(String, BatchError.Problem)] = [
     ("", .truncated), ("nothing here", .truncated), ("--b\r\n--b--", .truncated), ("--b\r\n\r\n--b--", .truncated),
     ("--b\r\nContent-Type: text/html\r\n\r\n<p>\r\n--b--", .unexpectedPart(contentType: "text/html")),
     ("--b\r\nno field\r\n\r\n", .malformedLine("no field")),
@@ -164,8 +164,8 @@ struct MultipartBatchReaderTests {
     ),
   ]
 
-  @Test("Text that is not a batch is a typed error", arguments: refused)
-  func refuses(_ text: String, _ problem: BatchError.Problem) {
+  @Test("Text that is not a batch is a typed error", arguments: rejected)
+  func rejects(_ text: String, _ problem: BatchError.Problem) {
     let error = #expect(throws: BatchError.self) {
       try MultipartBatchReader.responses(Array(text.utf8), contentType: "multipart/mixed; boundary=b")
     }
@@ -291,8 +291,8 @@ struct MultipartBatchReaderTests {
   @Test("Garbage never crashes the reader, whatever the chunks")
   func garbage() {
     var random = PrintedSeed(for: "MultipartBatchReaderTests.garbage")
-    let original = Array(MultipartBatchReaderTests.answer.joined(separator: "\r\n").utf8)
-    var refused = 0
+    let original = Array(MultipartBatchReaderTests.response.joined(separator: "\r\n").utf8)
+    var rejected = 0
     for _ in 0..<1_000 {
       var bytes = original
       for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -305,13 +305,15 @@ struct MultipartBatchReaderTests {
       }
       let length = Int.random(in: 0...bytes.count, using: &random)
       let whole = Result { try MultipartBatchReaderTests.collect([bytes]) }
-      let cutUp = Result { try MultipartBatchReaderTests.collect([Array(bytes[..<length]), Array(bytes[length...])]) }
-      switch (whole, cutUp) {
+      let inPieces = Result {
+        try MultipartBatchReaderTests.collect([Array(bytes[..<length]), Array(bytes[length...])])
+      }
+      switch (whole, inPieces) {
       case (.success(let one), .success(let other)): #expect(one == other)
-      case (.failure, .failure): refused += 1
-      default: Issue.record("chunks change the outcome: \(whole) and \(cutUp)")
+      case (.failure, .failure): rejected += 1
+      default: Issue.record("chunks change the outcome: \(whole) and \(inPieces)")
       }
     }
-    #expect(refused > 50)
+    #expect(rejected > 50)
   }
 }

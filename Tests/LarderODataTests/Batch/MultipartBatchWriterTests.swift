@@ -37,11 +37,11 @@ struct MultipartBatchWriterTests {
   func roundTrip(_ placement: MultipartBatchWriter.ContentIDPlacement) throws {
     let (type, body) = try MultipartBatchWriter.write(
       MultipartBatchWriterTests.parts, boundary: "batch_1", contentIDs: placement)
-    var found = try MultipartBatchReader.requests(body, contentType: type)
-    guard case .changeSet(var members) = found[1] else { throw BatchError(.truncated) }
+    var requests = try MultipartBatchReader.requests(body, contentType: type)
+    guard case .changeSet(var members) = requests[1] else { throw BatchError(.truncated) }
     members[0].fields[.contentLength] = nil
-    found[1] = .changeSet(members)
-    #expect(found == MultipartBatchWriterTests.parts)
+    requests[1] = .changeSet(members)
+    #expect(requests == MultipartBatchWriterTests.parts)
     let inner =
       String(decoding: body, as: UTF8.self).components("POST Orders HTTP/1.1\r\n").last?.components("\r\n\r\n").first
       ?? ""
@@ -64,7 +64,7 @@ struct MultipartBatchWriterTests {
     #expect(throws: BatchError.self) { try head("/service/Products", host: nil) }
   }
 
-  static let refused: [(String, BatchRequestPart)] = [
+  static let rejected: [(String, BatchRequestPart)] = [
     ("a line end in a value", .single(BatchRequest(url: "A", fields: ["X": "a\r\nB: c"]))),
     ("a line end in an id", .single(BatchRequest(id: "1\r\nX: y", url: "A"))),
     ("a line end in the URL", .single(BatchRequest(url: "A HTTP/1.1\r\nX: y"))),
@@ -78,8 +78,8 @@ struct MultipartBatchWriterTests {
     ("a member of the JSON format", .single(BatchRequest(url: "A", dependsOn: ["1"]))),
   ]
 
-  @Test("Requests that would break the format are rejected, with the part's number", arguments: refused)
-  func refuses(_ name: String, _ part: BatchRequestPart) throws {
+  @Test("Requests that would break the format are rejected, with the part's number", arguments: rejected)
+  func rejects(_ name: String, _ part: BatchRequestPart) throws {
     var writer = try MultipartBatchWriter(boundary: "batch_1", contentIDs: .both)
     _ = try writer.write(.single(BatchRequest(url: "First")))
     let error = #expect(throws: BatchError.self, "\(name)") { try writer.write(part) }

@@ -53,7 +53,7 @@ struct JSONScannerTests {
       ("\"\\udc00\"", 1), ("\"\\ud800\\u0041\"", 1), ("\"a\tb\"", 2), ("{a:1}", 1), ("'a'", 0), ("[1]]", 3), ("]", 0),
       ("// c\n1", 0), ("\u{FEFF}\u{FEFF}1", 3),
     ])
-  func refused(text: String, offset: Int) {
+  func rejected(text: String, offset: Int) {
     let error = Self.problem(Array(text.utf8))
     #expect(error?.offset == offset, "\(text): \(String(describing: error))")
   }

@@ -262,7 +262,7 @@ struct CSDLJSONTests {
       ("{\"error\":{}}", .notMetadata), ("[]", .notMetadata), ("{\"@odata.context\":\"x\",\"value\":[]}", .notMetadata),
       ("{\"$Version\":\"4.01\",\"N\":1 2}", .malformed),
     ])
-  func refused(_ text: String, _ reason: MetadataError.Reason) {
+  func rejected(_ text: String, _ reason: MetadataError.Reason) {
     #expect { try Self.read(text) } throws: { ($0 as? MetadataError)?.reason == reason }
   }
 

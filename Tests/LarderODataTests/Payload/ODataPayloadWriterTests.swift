@@ -123,13 +123,13 @@ struct ODataPayloadWriterTests {
   }
 
   @Test("Values that a version cannot represent are rejected with their path")
-  func refused() throws {
+  func rejected() throws {
     var line = ODataEntity(properties: [ODataProperty("D", try ODataValue(text: "2026-01-15", type: .date))])
     var entity = ODataEntity()
     entity.navigationLinks = [ODataNavigationLink(name: "Line", content: .entity(line))]
     do {
       _ = try ODataPayloadWriter(version: .v2).entity(entity)
-      Issue.record("not refused")
+      Issue.record("not rejected")
     } catch { #expect(error.path == "Line/D") }
     line = ODataEntity(properties: [.init("A", .null, annotations: [.init(term: "my.t", value: .null)])])
     #expect(throws: ODataPayloadWritingError.self) { try ODataPayloadWriter(version: .v2).entity(line) }

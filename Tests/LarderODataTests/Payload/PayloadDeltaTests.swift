@@ -69,7 +69,7 @@ struct PayloadDeltaTests {
   func broken() {
     let text = ##"{"@odata.context":"#C/$delta","value":[{"ID":"1"},{"@odata.context":"#C/$link","source":"a"}]}"##
     guard case .failure(let error)? = outcome([Array(text.utf8)]) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(error.path == "$.value[1]")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LarderOData
 
-/// Answers in the shapes of an SAP Gateway, shortened: what such a system sends in V2 and V4.
+/// Responses in the shapes of an SAP Gateway, shortened: what such a system sends in V2 and V4.
 @Suite("Payloads of an SAP Gateway", .timeLimit(.minutes(5)))
 struct PayloadGatewayTests {
   @Test("V2: a page with the count, inline items, decimals and dates as text")

@@ -17,7 +17,7 @@ struct PayloadRobustnessTests {
     let bytes = Array(text.utf8)
     for end in 0..<bytes.count {
       guard case .failure(let error)? = outcome([Array(bytes[..<end])]) else {
-        Issue.record("cut at \(end) was taken")
+        Issue.record("truncated at \(end) was taken")
         continue
       }
       #expect(error.offset <= end)
@@ -62,7 +62,7 @@ struct PayloadRobustnessTests {
   func deep(opening: String) {
     let text = String(repeating: opening, count: 100_000)
     guard case .failure(let error)? = outcome([Array(text.utf8)]) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(error.problem == .json(.tooDeep(limit: 100)))
@@ -85,7 +85,7 @@ struct PayloadRobustnessTests {
   func duplicates() {
     let text = ##"{"value":[{"a":"1"},{"b":{"c":"1","c":"2"}}]}"##
     guard case .failure(let error)? = outcome([Array(text.utf8)]) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(error == PayloadError(.duplicateName("c"), offset: 35, path: "$.value[1].b.c"))
@@ -97,13 +97,13 @@ struct PayloadRobustnessTests {
     options.maximumObjectBytes = 1 << 16
     let long = ##"{"a":""## + String(repeating: "x", count: 3 << 20) + ##""}"##
     guard case .failure(let error)? = outcome([Array(long.utf8)], options: options) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(error.problem == .json(.tokenTooLong(limit: 1 << 16)) || error.problem == .objectTooLarge(limit: 1 << 16))
     let names = "{" + (0..<70_000).map { ##""n\##($0)":1"## }.joined(separator: ",") + "}"
     guard case .failure(let tooMany)? = outcome([Array(names.utf8)]) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(tooMany.problem == .tooManyNames(limit: 65_536))

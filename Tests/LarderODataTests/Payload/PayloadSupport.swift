@@ -75,7 +75,7 @@ struct SplitMix: RandomNumberGenerator {
   }
 }
 
-/// Cuts bytes at random places.
+/// Splits bytes at random places.
 func randomChunks(_ bytes: [UInt8], using generator: inout SplitMix) -> [[UInt8]] {
   var chunks: [[UInt8]] = []
   var start = 0

@@ -155,9 +155,9 @@ struct PayloadTypingTests {
       (##"{"@odata.context":"#Things","value":[1]}"##, "$.value[0]"),
       (##"{"@odata.context":"#Things","value":[null]}"##, "$.value[0]"),
     ])
-  func refused(text: String, path: String) throws {
+  func rejected(text: String, path: String) throws {
     guard case .failure(let error)? = outcome([Array(text.utf8)], options: PayloadOptions(model: Self.model)) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(error.path == path)

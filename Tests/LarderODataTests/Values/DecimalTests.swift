@@ -28,7 +28,7 @@ struct DecimalTests {
       "1e1000000000",
       "1e-9999999999999999999999", "١", "1_000",
     ])
-  func refuses(_ text: String) { #expect(ODataDecimal(text) == nil) }
+  func rejects(_ text: String) { #expect(ODataDecimal(text) == nil) }
 
   @Test("Equality is numeric, and equal numbers hash alike")
   func equality() throws {

@@ -42,7 +42,7 @@ struct GeoTests {
 
   @Test(
     "Shapes are converted to and from text and GeoJSON (ABNF fullPointLiteral; JSON Format §7.1)", arguments: shapes)
-  func bothWays(_ text: String, _ template: String, _ type: EdmPrimitiveType) throws {
+  func inBothDirections(_ text: String, _ template: String, _ type: EdmPrimitiveType) throws {
     let space = try #require(type.geoSpace)
     let geo = try ODataGeo(wellKnownText: text, space: space)
     #expect(geo.wellKnownText == text)
@@ -80,7 +80,7 @@ struct GeoTests {
       "Point(a b)", "Circle(1 2)", "Point(1 2,3 4)", "LineString(1 2,)", "Polygon(1 2)", "SRID=99999999;Point(1 2)",
       "Point(0x1 2)",
     ])
-  func refuses(_ text: String) {
+  func rejects(_ text: String) {
     #expect(throws: ODataValueError.self) { try ODataGeo(wellKnownText: text, space: .geometry) }
   }
 

@@ -136,7 +136,7 @@ struct JSONValueTests {
   }
 
   /// Each with the problem that must be reported.
-  static let refused: [(EdmPrimitiveType, String, ODataDialect, ODataValueError.Problem)] = [
+  static let rejected: [(EdmPrimitiveType, String, ODataDialect, ODataValueError.Problem)] = [
     (.byte, "256", .v4, .outOfRange), (.byte, "-1", .v4, .outOfRange), (.sbyte, "128", .v4, .outOfRange),
     (.int16, "32768", .v4, .outOfRange),
     (.int32, "2147483648", .v4, .outOfRange), (.int64, "9223372036854775808", .v4, .outOfRange),
@@ -159,8 +159,8 @@ struct JSONValueTests {
     (.geographyPoint, "5", .v4, .wrongKind("a JSON number")),
   ]
 
-  @Test("A wrong value is a typed error with type, text and cure", arguments: refused)
-  func refuses(_ type: EdmPrimitiveType, _ json: String, _ dialect: ODataDialect, _ problem: ODataValueError.Problem)
+  @Test("A wrong value is a typed error with type, text and cure", arguments: rejected)
+  func rejects(_ type: EdmPrimitiveType, _ json: String, _ dialect: ODataDialect, _ problem: ODataValueError.Problem)
     throws
   {
     let error = #expect(throws: ODataValueError.self) { try JSONValueTests.decode(json, type, dialect) }

@@ -103,7 +103,7 @@ struct LiteralTests {
       "duration'1'", "5'", "time'P1Y'",
       "1x", ".Ns'a'", "Ns.'a'", "9Ns'a'",
     ])
-  func refuses(_ literal: String) {
+  func rejects(_ literal: String) {
     #expect(throws: ODataValueError.self) { try ODataValue(literal: literal, dialect: .v2) }
     #expect(throws: ODataValueError.self) { try ODataValue(literal: literal, dialect: .v4) }
   }

@@ -22,7 +22,7 @@ struct ServiceValueTests {
 
   @Test("Every value is read, and finds its row as a literal in a filter")
   func literals() throws {
-    var asked = 0
+    var requestCount = 0
     let all = try Self.rows("/shop/AllTypes")
     #expect(all.count >= 2)
     for row in all {
@@ -35,10 +35,10 @@ struct ServiceValueTests {
         let matchingRows = try Self.rows(
           "/shop/AllTypes?$select=ID&$filter=\(type.rawValue)%20eq%20\(value.urlLiteral(dialect: .v4))")
         #expect(matchingRows.contains { $0["ID"]?.text == id }, "\(type) \(value)")
-        asked += 1
+        requestCount += 1
       }
     }
-    #expect(asked > 15)
+    #expect(requestCount > 15)
   }
 
   @Test("Written values are read back unchanged")

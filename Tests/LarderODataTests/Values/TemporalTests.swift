@@ -74,7 +74,7 @@ struct TemporalTests {
       ("2012-09-03T14:53:01.123456789012+05:45", "2012-09-03T14:53:01.123456789012+05:45"),
       ("2012-09-03T14:53:01+0000", "2012-09-03T14:53:01Z"),
     ])
-  func moment(_ text: String, _ printed: String) throws {
+  func timestamp(_ text: String, _ printed: String) throws {
     #expect(try #require(ODataDateTimeOffset(text)).description == printed)
   }
 
@@ -85,7 +85,7 @@ struct TemporalTests {
       "2012-09-03 10:00:00Z", "2012-09-03T10:00:00+24:00", "2012-09-03T10:00:00+01:60", "2012-09-03T10:00:00+1",
       "2012-02-30T10:00:00Z", "2012-09-03T10:00:00ZZ",
     ])
-  func noMoment(_ text: String) { #expect(ODataDateTimeOffset(text) == nil) }
+  func noTimestamp(_ text: String) { #expect(ODataDateTimeOffset(text) == nil) }
 
   @Test("Timestamps compare by instant; a leap second is between its neighbours")
   func instants() throws {

@@ -116,7 +116,7 @@ struct AtomDocumentTests {
       ("<!DOCTYPE html><html/>", .documentTypeRejected),
       ("<feed xmlns='http://www.w3.org/2005/Atom'><entry>", .truncated),
     ])
-  func refused(_ text: String, _ problem: AtomError.Problem) {
+  func rejected(_ text: String, _ problem: AtomError.Problem) {
     #expect {
       try ODataPayload(atom: Array(text.utf8))
     } throws: { error in
@@ -158,10 +158,10 @@ struct AtomDocumentTests {
 
   @Test("An error that the handler throws ends the reading and is rethrown unchanged")
   func handlerError() {
-    final class Refusing: AtomTestHandler {
+    final class Rejecting: AtomTestHandler {
       override func endEntity() throws { throw AtomText.Unexpected() }
     }
-    let reader = AtomPayloadReader(handler: Refusing())
+    let reader = AtomPayloadReader(handler: Rejecting())
     #expect(throws: AtomText.Unexpected.self) { try reader.read(Array(Self.small.utf8)) }
   }
 

@@ -162,7 +162,7 @@ struct AtomEntryTests {
   }
 
   @Test("Types of items and foreign elements are kept, and written back")
-  func kept() throws {
+  func preserved() throws {
     let entity = try AtomText.entity(
       """
       <entry \(AtomText.second)><g:point xmlns:g="urn:g">1 2</g:point><content type="application/xml"><m:properties>

@@ -111,8 +111,8 @@ struct AtomValueTests {
       #expect(entity["W"] == .decimal(ODataDecimal("1.50")!) && entity["L"] == .collection([.int64(1)]))
       #expect(entity["A"] == .complex(ODataComplexValue(properties: [ODataProperty("No", .int16(3))])))
     }
-    let own = AtomText.entry("<d:I m:type='Edm.String'>5</d:I>")
-    #expect(try AtomText.entity(own, model: model, type: "NS.E")["I"] == .string("5"))
+    let entry = AtomText.entry("<d:I m:type='Edm.String'>5</d:I>")
+    #expect(try AtomText.entity(entry, model: model, type: "NS.E")["I"] == .string("5"))
   }
 
   @Test("GML: latitude comes first in geography, x in geometry")

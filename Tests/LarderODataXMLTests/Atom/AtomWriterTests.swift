@@ -102,7 +102,7 @@ struct AtomWriterTests {
   @Test(
     "Values that XML cannot represent are rejected",
     arguments: [ODataProperty("a", .string("\u{1}")), ODataProperty("a b", .int32(1)), ODataProperty("<x", .null)])
-  func refused(_ property: ODataProperty) {
+  func rejected(_ property: ODataProperty) {
     #expect(throws: AtomWritingError.self) { try AtomWriter(version: .v3).entry(ODataEntity(properties: [property])) }
   }
 

@@ -11,10 +11,10 @@ enum Samples {
 
   static func files(in folders: [String], of root: URL = metadata) -> [URL] {
     folders.flatMap { folder -> [URL] in
-      let found = try? FileManager.default.contentsOfDirectory(
+      let result = try? FileManager.default.contentsOfDirectory(
         at: root.appending(path: folder), includingPropertiesForKeys: nil)
-      if found == nil { print("no samples in \(root.path())/\(folder): nothing to check there") }
-      return (found ?? []).sorted { $0.path() < $1.path() }
+      if result == nil { print("no samples in \(root.path())/\(folder): nothing to check there") }
+      return (result ?? []).sorted { $0.path() < $1.path() }
     }
   }
 

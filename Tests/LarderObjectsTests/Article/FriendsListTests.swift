@@ -10,13 +10,13 @@ struct FriendsListTests {
   final class Server: SocialServer {
     struct Unreachable: Error {}
 
-    let answer = Mutex<Result<[Profile], any Error>>(.failure(Unreachable()))
+    let response = Mutex<Result<[Profile], any Error>>(.failure(Unreachable()))
     let photos = Mutex(0)
 
-    func say(_ friends: [Profile]) { answer.withLock { $0 = .success(friends) } }
-    func fail(_ error: any Error) { answer.withLock { $0 = .failure(error) } }
+    func say(_ friends: [Profile]) { response.withLock { $0 = .success(friends) } }
+    func fail(_ error: any Error) { response.withLock { $0 = .failure(error) } }
 
-    func friends() async throws -> [Profile] { try answer.withLock { try $0.get() } }
+    func friends() async throws -> [Profile] { try response.withLock { try $0.get() } }
 
     func photo(of id: Int) async throws -> Data {
       photos.withLock { $0 += 1 }
@@ -28,9 +28,9 @@ struct FriendsListTests {
   final class Screen: FriendsScreen {
     private let said = Mutex<[String]>([])
     let events: AsyncStream<String>
-    private let told: AsyncStream<String>.Continuation
+    private let messages: AsyncStream<String>.Continuation
 
-    init() { (events, told) = AsyncStream.makeStream() }
+    init() { (events, messages) = AsyncStream.makeStream() }
 
     /// The events since the last call.
     func take() -> [String] {
@@ -42,7 +42,7 @@ struct FriendsListTests {
 
     private func say(_ text: String) {
       said.withLock { $0.append(text) }
-      told.yield(text)
+      messages.yield(text)
     }
 
     func show(_ friends: [Profile], isCurrent: Bool) async {

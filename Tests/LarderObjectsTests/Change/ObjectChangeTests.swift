@@ -36,12 +36,12 @@ struct ObjectChangeTests {
     try await ObjectRig().with { (store) async throws in
       let changes = store.changes()
       for number in 0..<3 { try await store.put(number, forKey: "\(number)") }
-      let found = await Task {
+      let values = await Task {
         withUnsafeCurrentTask { $0?.cancel() }
         var iterator = changes.makeAsyncIterator()
         return await iterator.next()
       }.value
-      #expect(found == nil)
+      #expect(values == nil)
     }
   }
 

@@ -19,7 +19,7 @@ private final class Progress: Sendable {
 }
 
 /// The state at the last check.
-private struct FoundObjects {
+private struct StoredObjects {
   var contents: [Int: [UInt8]] = [:]
   var pairs: [Int: Int] = [:]
 }
@@ -57,7 +57,7 @@ struct ObjectCrashTests {
   func kills() async throws {
     var random = PrintedSeed(for: "kills of an object store")
     let rig = try ObjectRig()
-    var found = FoundObjects()
+    var stored = StoredObjects()
     var first = 0
     for _ in 0..<8 {
       let process = try ObjectProcess.start(.rounds, rig.path, first)
@@ -73,7 +73,7 @@ struct ObjectCrashTests {
       }
       let acknowledged = heard.withLock { $0 }
       let store = try await rig.open()
-      found = try await check(store, acknowledged, before: found)
+      stored = try await check(store, acknowledged, before: stored)
       first = acknowledged.lastBegun + 1
       try await store.close()
     }
@@ -81,14 +81,14 @@ struct ObjectCrashTests {
 
   /// Checks that each value is from its last acknowledged change, or from a later one that had begun.
   private func check(
-    _ store: ObjectStore, _ acknowledged: AcknowledgedRounds, before: FoundObjects
-  ) async throws -> FoundObjects {
+    _ store: ObjectStore, _ acknowledged: AcknowledgedRounds, before: StoredObjects
+  ) async throws -> StoredObjects {
     try await store.checkIntegrity()
-    var found = FoundObjects()
+    var stored = StoredObjects()
     for number in 0..<ObjectCrashRig.count {
       let key = ObjectCrashRig.key(number)
       let content = try await store.value([UInt8].self, forKey: key)
-      found.contents[number] = content
+      stored.contents[number] = content
       let rounds = acknowledged.possible(number)
       let isPossible =
         rounds.contains {
@@ -102,7 +102,7 @@ struct ObjectCrashTests {
     for pair in 0..<ObjectCrashRig.pairs {
       let left = try await store.value(Int.self, forKey: "pair \(pair) left")
       #expect(left == (try await store.value(Int.self, forKey: "pair \(pair) right")))
-      found.pairs[pair] = left
+      stored.pairs[pair] = left
       let number = ObjectCrashRig.count + pair
       let rounds = acknowledged.possible(number)
       let isPossible =
@@ -112,7 +112,7 @@ struct ObjectCrashTests {
     let all = try await store.metadata().items
     #expect(try await store.count == all.count)
     #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.byteCount })
-    return found
+    return stored
   }
 
   @Test(

@@ -15,7 +15,7 @@ struct ObjectEncryptionTests {
     key = try StorageKey(bytes: (0..<32).map { $0 })
   }
 
-  private func refusal(_ key: StorageKey?) async throws -> StorageError.Category? {
+  private func rejection(_ key: StorageKey?) async throws -> StorageError.Category? {
     do throws(ObjectStoreError) {
       try await ObjectStore(path: path, encryptionKey: key).close()
       return nil
@@ -49,8 +49,8 @@ struct ObjectEncryptionTests {
     let store = try await ObjectStore(path: path, encryptionKey: key)
     try await store.put("kept", forKey: "k")
     try await store.close()
-    #expect(try await refusal(nil) == .encrypted)
-    #expect(try await refusal(key) == nil)
+    #expect(try await rejection(nil) == .encrypted)
+    #expect(try await rejection(key) == nil)
   }
 
   private struct OtherTable: SchemaStep {
@@ -79,14 +79,14 @@ struct ObjectEncryptionTests {
     try await store.put("kept", forKey: "k")
     try await store.close()
     let other = try StorageKey(passphrase: "another one".utf8)
-    #expect(try await refusal(nil) == .encrypted)
-    #expect(try await refusal(other) == .wrongKey)
+    #expect(try await rejection(nil) == .encrypted)
+    #expect(try await rejection(other) == .wrongKey)
     try await ObjectStore.changeEncryptionKey(path: path, from: key, to: other)
-    #expect(try await refusal(key) == .wrongKey)
-    #expect(try await refusal(other) == nil)
+    #expect(try await rejection(key) == .wrongKey)
+    #expect(try await rejection(other) == nil)
     try await ObjectStore.changeEncryptionKey(path: path, from: other, to: nil)
-    #expect(try await refusal(other) == .notEncrypted)
-    #expect(try await refusal(nil) == nil)
+    #expect(try await rejection(other) == .notEncrypted)
+    #expect(try await rejection(nil) == nil)
     try await ObjectStore.changeEncryptionKey(path: path, from: nil, to: key)
     let last = try await ObjectStore(path: path, encryptionKey: key)
     #expect(try await last.value(String.self, forKey: "k") == "kept")

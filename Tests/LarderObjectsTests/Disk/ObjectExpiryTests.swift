@@ -140,7 +140,7 @@ struct ObjectExpiryTests {
   }
 
   @Test("Evictions are reported, and labels are deleted with their values")
-  func told() async throws {
+  func reported() async throws {
     try await ObjectRig().with(ObjectStoreOptions(disk: .init(countLimit: 1))) { (store) async throws in
       try await store.put(1, forKey: "a", labels: ["x"])
       var changes = try store.changes(label: "x").makeAsyncIterator()

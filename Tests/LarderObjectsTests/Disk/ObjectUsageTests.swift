@@ -15,14 +15,14 @@ struct ObjectUsageTests {
   /// The ids of all rows and of the next row, read by another connection.
   private func ids(_ rig: ObjectRig) async throws -> (all: [Int64], next: Int64?) {
     let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
-    let found = try await database.read { (connection) throws(StorageError) in
+    let rows = try await database.read { (connection) throws(StorageError) in
       (
         try connection.rows("SELECT id FROM object ORDER BY id") { (row) throws(StorageError) in try row.int64(0) },
         try ObjectUsage.read(connection)?.next
       )
     }
     try await database.close()
-    return (found.0, found.1)
+    return (rows.0, rows.1)
   }
 
   @Test("The usage is correct whatever happens to the newest value", arguments: lengths, lengths)

@@ -55,11 +55,11 @@ struct WritingPaceTests {
   @MainActor
   func mainActor() {
     #expect(BlockedThread.isMain(MainActor.shared))
-    #expect(!BlockedThread.isMain(Own()))
+    #expect(!BlockedThread.isMain(Writer()))
     #expect(!BlockedThread.isMain(nil))
   }
 
-  private actor Own {
+  private actor Writer {
     func fill(_ store: ObjectStore, _ name: String) async throws {
       for number in 0..<50 { try await store.put(number, forKey: "\(name) \(number)") }
     }
@@ -78,7 +78,7 @@ struct WritingPaceTests {
     try await rig.with { (store) async throws in
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await WritingPaceTests.fill(store) }
-        group.addTask { try await Own().fill(store, "own") }
+        group.addTask { try await Writer().fill(store, "own") }
         for task in 0..<3 {
           group.addTask { @concurrent in
             for number in 0..<50 {

@@ -301,7 +301,7 @@ struct MemoryTierTests {
     var readers: [Reader] = []
     /// The newest version of each key that any reader has received.
     var received: [String: Int] = [:]
-    var own: (key: String, value: Int)?
+    var written: (key: String, value: Int)?
     var ownIsCommitted = false
     for step in 0..<3000 {
       switch random.next(7) {
@@ -331,26 +331,26 @@ struct MemoryTierTests {
         }
       case 5:
         // A commit of this process in three steps; `put` returns after the last one.
-        if let change = own {
+        if let change = written {
           if !ownIsCommitted {
             file[change.key] = change.value
             ownIsCommitted = true
           } else {
             number = tier.endCommit(succeeded: true)
             received[change.key] = max(received[change.key] ?? 0, change.value)
-            own = nil
+            written = nil
           }
         } else if number & 1 == 0 || random.next(4) == 0 {
           // An odd number here means that a writer of another process has ended.
           version += 1
-          own = (keys[random.next(4)], version)
+          written = (keys[random.next(4)], version)
           ownIsCommitted = false
-          let change = [self.key(own?.key ?? ""): Optional(entry(version))]
+          let change = [self.key(written?.key ?? ""): Optional(entry(version))]
           number = tier.beginCommit(.keys(change), at: number)
         }
       default:
         // A commit of another process, or its end during it, while this process holds no lock.
-        guard own == nil else { continue }
+        guard written == nil else { continue }
         if number & 1 == 0 {
           number += 1
         } else {

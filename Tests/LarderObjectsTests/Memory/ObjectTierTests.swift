@@ -172,7 +172,7 @@ struct ObjectTierTests {
   }
 
   @Test("Another application's file, a damaged one and one of a later version are rejected and not changed")
-  func refusals() async throws {
+  func rejections() async throws {
     let rig = try ObjectRig()
     try rig.folder.write(Array("not a database, and not of such a size".utf8), to: "objects")
     let foreign = try #require(await reason { _ = try await rig.open() })

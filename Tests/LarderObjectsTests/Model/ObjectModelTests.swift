@@ -115,9 +115,9 @@ struct ModelRun {
       put(key, value, labels, expires, now)
     case 30..<65:
       let key = key(&random)
-      let found = try await store.value([UInt8].self, forKey: key)
-      #expect(found == model.live(now)[Array(key.utf8)]?.value)
-      if found != nil { model.entries[Array(key.utf8)]?.requests += 1 }
+      let stored = try await store.value([UInt8].self, forKey: key)
+      #expect(stored == model.live(now)[Array(key.utf8)]?.value)
+      if stored != nil { model.entries[Array(key.utf8)]?.requests += 1 }
     case 65..<75:
       let key = key(&random)
       #expect(try await store.removeValue(forKey: key) == (model.live(now)[Array(key.utf8)] != nil))

@@ -42,16 +42,16 @@ struct ObjectSelectionTests {
       #expect(try await store.entries(String.self, selection).map(\.key) == expected)
       #expect(try await store.metadata(selection).items.map(\.key) == expected)
       for limit in [1, 2, 3, 100] {
-        var (found, cursor, pages): ([String], ObjectCursor?, Int) = ([], nil, 0)
+        var (result, cursor, pages): ([String], ObjectCursor?, Int) = ([], nil, 0)
         repeat {
           let page = try await store.page(String.self, selection, limit: limit, after: cursor)
           #expect(page.items.count <= limit)
-          found += page.items.map(\.value)
+          result += page.items.map(\.value)
           // A cursor can be converted to text and back.
           cursor = try page.next.map { try #require(ObjectCursor($0.description)) }
           pages += 1
         } while cursor != nil
-        #expect(found == expected)
+        #expect(result == expected)
         #expect(pages == max(1, (expected.count + limit - 1) / limit))
       }
     }
@@ -80,10 +80,10 @@ struct ObjectSelectionTests {
         for number in 0..<40 { try objects.put("x", forKey: String(format: "go %03d", number), labels: ["all"]) }
       }
       for selection in [ObjectSelection.all, .label("all"), .all.reversed] {
-        var (found, cursor): ([String], ObjectCursor?) = ([], nil)
+        var (result, cursor): ([String], ObjectCursor?) = ([], nil)
         repeat {
           let page = try await store.page(String.self, selection, limit: 7, after: cursor)
-          found += page.items.map(\.key)
+          result += page.items.map(\.key)
           cursor = page.next
           for _ in 0..<5 {
             let number = Int.random(in: 0..<80, using: &random)
@@ -93,12 +93,12 @@ struct ObjectSelectionTests {
             } else {
               try await store.removeValue(forKey: key)
             }
-            let kept = staying[Int.random(in: 0..<staying.count, using: &random)]
-            try await store.put(kept, forKey: kept, labels: ["all"])
+            let remaining = staying[Int.random(in: 0..<staying.count, using: &random)]
+            try await store.put(remaining, forKey: remaining, labels: ["all"])
           }
         } while cursor != nil
-        #expect(Set(found).count == found.count)
-        #expect(found.filter { $0.hasPrefix("stay") } == (selection == .all.reversed ? staying.reversed() : staying))
+        #expect(Set(result).count == result.count)
+        #expect(result.filter { $0.hasPrefix("stay") } == (selection == .all.reversed ? staying.reversed() : staying))
       }
     }
   }

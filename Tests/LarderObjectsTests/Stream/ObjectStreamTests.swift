@@ -130,7 +130,7 @@ struct ObjectStreamTests {
   @Test(
     "A value that is put and deleted during the fetch stays deleted; one that expires during the fetch is replaced",
     arguments: ["delete", "with others", "all", "many", "expiry", "none"])
-  func comeAndGone(_ way: String) async throws {
+  func comeAndGone(_ event: String) async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
@@ -139,8 +139,8 @@ struct ObjectStreamTests {
       // A change of another process in between, reported as `missed`, hides nothing.
       try await rig.with { other in try await other.put(1, forKey: "another's") }
       store.refresh()
-      try await store.put(1, forKey: "a", expires: way == "expiry" ? rig.clock.now.addingTimeInterval(1) : nil)
-      switch way {
+      try await store.put(1, forKey: "a", expires: event == "expiry" ? rig.clock.now.addingTimeInterval(1) : nil)
+      switch event {
       case "delete": try await store.removeValue(forKey: "a")
       case "with others":
         try await store.transaction { objects in
@@ -156,7 +156,7 @@ struct ObjectStreamTests {
       }
       request.resume(returning: 7)
       #expect(await delivered == ["fetched 7"])
-      let expected = way == "none" ? 1 : way == "expiry" ? 7 : nil
+      let expected = event == "none" ? 1 : event == "expiry" ? 7 : nil
       #expect(try await store.value(Int.self, forKey: "a") == expected)
     }
   }
@@ -321,7 +321,7 @@ struct ObjectStreamTests {
   }
 
   @Test("A fetched value that cannot be stored is delivered, and then the reason is thrown")
-  func notKept() async throws {
+  func notStored() async throws {
     try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 2)) { (store) async throws in
       let delivered = await steps(store.stream(forKey: "a") { 12345 })
       #expect(delivered.first == "fetched 12345")

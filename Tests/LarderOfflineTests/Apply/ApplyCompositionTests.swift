@@ -19,13 +19,13 @@ struct ApplyCompositionTests {
       ),
     ])
   func concats(_ apply: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask("Sales?$apply=" + apply) == expected)
+    #expect(try await ApplyRig().result("Sales?$apply=" + apply) == expected)
   }
 
   @Test("rollup: one row for each group of each level, without the properties that are rolled up (§3.2.3.2)")
   func rollup() async throws {
     let rig = try await ApplyRig()
-    let one = try await rig.ask(
+    let one = try await rig.result(
       "Sales?$apply=groupby((rollup(Customer/Country,Customer/Name)),aggregate(Amount with sum as Total))")
     let expected = #"""
       {"Customer":{"Country":"Netherlands","Name":"Sue"},"Total":5},
@@ -34,11 +34,11 @@ struct ApplyCompositionTests {
       """#
     #expect(one == expected.replacing("\n", with: ""))
     // The same levels, by their name in the model.
-    let named = try await rig.ask(
+    let named = try await rig.result(
       "Sales?$apply=groupby((rollup(CustomerHierarchy)),aggregate(Amount with sum as Total))")
     #expect(named == one)
     // Example 23: seven, five, six and four.
-    let two = try await rig.ask(
+    let two = try await rig.result(
       "Sales?$apply=groupby((rollup(Customer/Country,Customer/Name),rollup(Product/Category/Name,Product/Name)),aggregate(Amount with sum as Total))"
     )
     #expect(two.components("\"Total\"") == 22)
@@ -49,15 +49,15 @@ struct ApplyCompositionTests {
   @Test("rollup with $all also has the level of all instances, even if there are none")
   func rollupOfAll() async throws {
     let rig = try await ApplyRig()
-    let all = try await rig.ask(
+    let all = try await rig.result(
       "Sales?$apply=groupby((rollup($all,Customer/Country)),aggregate(Amount with sum as Total))")
     #expect(
       all
         == #"{"Customer":{"Country":"Netherlands"},"Total":5},{"Customer":{"Country":"USA"},"Total":19},{"Total":24}"#)
-    let none = try await rig.ask(
+    let none = try await rig.result(
       "Sales?$apply=filter(ID gt 100)/groupby((rollup($all,Customer/Country)),aggregate($count as N))")
     #expect(none == #"{"N":0}"#)
-    let bare = try await rig.ask("Sales?$apply=groupby((rollup($all,Customer/Country)))")
+    let bare = try await rig.result("Sales?$apply=groupby((rollup($all,Customer/Country)))")
     #expect(bare == #"{"Customer":{"Country":"Netherlands"}},{"Customer":{"Country":"USA"}},{}"#)
   }
 
@@ -73,7 +73,7 @@ struct ApplyCompositionTests {
       ("Products?$apply=join(Sales as Sale,topcount(1,Amount))/filter(Sale/Amount gt 3)", 2),
     ])
   func joins(_ url: String, _ rows: Int) async throws {
-    let text = try await ApplyRig().ask(url)
+    let text = try await ApplyRig().result(url)
     #expect(text.components("\"Name\"") == rows, "\(text)")
   }
 
@@ -87,7 +87,7 @@ struct ApplyCompositionTests {
     ])
   func options(_ options: String, _ expected: String) async throws {
     let apply = "Sales?$apply=groupby((Product/Name),aggregate(Amount with sum as Total))"
-    #expect(try await ApplyRig().ask(apply + options) == expected)
+    #expect(try await ApplyRig().result(apply + options) == expected)
   }
 
   @Test("Steps start with the result of earlier steps")
@@ -95,10 +95,10 @@ struct ApplyCompositionTests {
     let rig = try await ApplyRig()
     let url =
       "Sales?$apply=groupby((Customer/Country,Product/Name),aggregate(Amount with sum as T))/groupby((Customer/Country),aggregate(T with max as M,$count as N))/filter(N gt 2)"
-    #expect(try await rig.ask(url) == #"{"Customer":{"Country":"USA"},"M":12,"N":3}"#)
-    let count = try await rig.ask("Sales?$apply=groupby((Product))/aggregate(Product/TaxRate with sum as R)")
+    #expect(try await rig.result(url) == #"{"Customer":{"Country":"USA"},"M":12,"N":3}"#)
+    let count = try await rig.result("Sales?$apply=groupby((Product))/aggregate(Product/TaxRate with sum as R)")
     #expect(count == #"{"R":0.26}"#)
-    let nested = try await rig.ask(
+    let nested = try await rig.result(
       "Customers?$select=Name&$expand=Sales($apply=aggregate(Amount with sum as Total))")
     #expect(nested.contains(#"{"Name":"Joe","Sales":[{"Total":7}]}"#), "\(nested)")
   }
@@ -115,11 +115,11 @@ struct ApplyCompositionTests {
       ("Sales?$apply=aggregate(Amount with N.median as M)", "N.median"),
       ("Products?$apply=groupby((Tags))", "Tags"),
     ])
-  func refusals(_ url: String, _ name: String) async throws {
+  func rejections(_ url: String, _ name: String) async throws {
     let rig = try await ApplyRig()
     do {
       _ = try rig.plan(url)
-      Issue.record("\(url) is not refused")
+      Issue.record("\(url) is not rejected")
     } catch let error as OfflineODataError {
       #expect(error.category == .notSupported)
       #expect(error.errorMessage.contains(name), "\(error)")

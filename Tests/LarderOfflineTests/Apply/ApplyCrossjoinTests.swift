@@ -48,7 +48,7 @@ struct ApplyCrossjoinTests {
     ])
   func transformations(_ apply: String, _ expected: String) async throws {
     let wanted = expected.replacing("\n", with: "")
-    #expect(try await ApplyRig().ask("$crossjoin(Products,Sales)?$apply=" + apply) == wanted)
+    #expect(try await ApplyRig().result("$crossjoin(Products,Sales)?$apply=" + apply) == wanted)
   }
 
   @Test("Other options apply to the result, whose rows still contain the sets")
@@ -56,23 +56,23 @@ struct ApplyCrossjoinTests {
     let rig = try await ApplyRig()
     let rows = "$crossjoin(Products,Sales)?$apply=" + Self.sold
     #expect(
-      try await rig.ask(rows + "&$filter=Sales/Amount gt 3&$orderby=Sales/ID desc&$top=1&$expand=Sales($select=ID)")
+      try await rig.result(rows + "&$filter=Sales/Amount gt 3&$orderby=Sales/ID desc&$top=1&$expand=Sales($select=ID)")
         == #"{"Sales":{"ID":5}}"#)
     #expect(
-      try await rig.ask(
+      try await rig.result(
         "$crossjoin(Customers,Products)?$apply=filter(Customers/ID eq 'C1')/groupby((Customers/Name,Products/Color))")
         == #"{"Customers":{"Name":"Joe"},"Products":{"Color":"Black"}},"#
         + #"{"Customers":{"Name":"Joe"},"Products":{"Color":"Brown"}},"#
         + #"{"Customers":{"Name":"Joe"},"Products":{"Color":"White"}}"#)
     #expect(
-      try await rig.ask(
+      try await rig.result(
         rows + "/groupby((Products/Name),aggregate(Sales/Amount with sum as T))&$filter=T gt 4&$orderby=T&$count=true"
       )
       .hasSuffix(#"[{"Products":{"Name":"Paper"},"T":8},{"Products":{"Name":"Coffee"},"T":12}]}"#))
   }
 
   @Test("Constructs without a meaning on rows of several sets are rejected by name")
-  func refusals() async throws {
+  func rejections() async throws {
     let rig = try await ApplyRig()
     let error = #expect(throws: OfflineODataError.self) {
       try rig.plan("$crossjoin(Products,Sales)?$apply=search(Sugar)")

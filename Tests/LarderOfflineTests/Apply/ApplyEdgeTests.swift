@@ -8,7 +8,7 @@ import Testing
 struct ApplyEdgeTests {
   /// Sales with numbers of all kinds, and one without anything.
   private static func rig() async throws -> ApplyRig {
-    var world = ApplySales.people()
+    var dataSet = ApplySales.people()
     let rows: [[String: ODataValue]] = [
       ["Units": .int64(.max), "Amount": .decimal(ODataDecimal("0.1") ?? 0), "Weight": .double(0.5)],
       ["Units": .int64(.max), "Amount": .decimal(ODataDecimal("0.20") ?? 0), "Weight": .double(.infinity)],
@@ -16,9 +16,9 @@ struct ApplyEdgeTests {
       [:],
     ]
     for (place, row) in rows.enumerated() {
-      _ = world.add("Sales", "S.Sale", row.merging(["ID": .int32(Int32(place + 1))]) { one, _ in one })
+      _ = dataSet.add("Sales", "S.Sale", row.merging(["ID": .int32(Int32(place + 1))]) { one, _ in one })
     }
-    return try await ApplyRig(world)
+    return try await ApplyRig(dataSet)
   }
 
   @Test(
@@ -55,15 +55,15 @@ struct ApplyEdgeTests {
       ("compute(ID mod 2 as Odd)/groupby((Odd),aggregate($count as N))", #"{"Odd":0,"N":2},{"Odd":1,"N":2}"#),
     ])
   func values(_ apply: String, _ expected: String) async throws {
-    #expect(try await Self.rig().ask("Sales?$apply=" + apply) == expected)
+    #expect(try await Self.rig().result("Sales?$apply=" + apply) == expected)
   }
 
   @Test("The result of $apply is counted, as a resource and together with the rows")
   func counts() async throws {
     let rig = try await ApplyRig()
-    let answer = try await rig.rig.answer(try rig.plan("Sales/$count?$apply=groupby((Customer/Country))").0)
-    #expect(answer.count == 2)
-    let beside = try await rig.rig.answer(
+    let result = try await rig.rig.result(try rig.plan("Sales/$count?$apply=groupby((Customer/Country))").0)
+    #expect(result.count == 2)
+    let beside = try await rig.rig.result(
       try rig.plan("Sales?$apply=groupby((Product/Name))&$count=true&$top=1").0)
     #expect(beside.count == 3 && beside.rows.count == 1)
   }

@@ -29,8 +29,8 @@ struct ApplyFuzzTests {
     }
   }
 
-  private static func world(_ random: inout Generator) -> (QueryWorld, [Sale]) {
-    var world = ApplySales.people()
+  private static func dataSet(_ random: inout Generator) -> (QueryDataSet, [Sale]) {
+    var dataSet = ApplySales.people()
     var sales: [Sale] = []
     for id in 1...Int.random(in: 1...40, using: &random) {
       let sale = Sale(
@@ -38,7 +38,7 @@ struct ApplyFuzzTests {
         product: Int.random(in: 0..<5, using: &random) > 0 ? Int.random(in: 0..<4, using: &random) : nil,
         amount: Int.random(in: 0..<5, using: &random) > 0 ? Int.random(in: -300...900, using: &random) : nil)
       sales.append(sale)
-      _ = world.add(
+      _ = dataSet.add(
         "Sales", "S.Sale",
         [
           "ID": .int32(Int32(id)), "CustomerID": sale.customer.map { .string("C\($0 + 1)") } ?? .null,
@@ -46,7 +46,7 @@ struct ApplyFuzzTests {
           "Amount": decimal(sale.amount).map { .decimal($0) } ?? .null,
         ])
     }
-    return (world, sales)
+    return (dataSet, sales)
   }
 
   private static func decimal(_ hundredths: Int?) -> ODataDecimal? {
@@ -75,8 +75,8 @@ struct ApplyFuzzTests {
     print("seed \(seed)")
     var random = Generator(state: seed)
     for _ in 0..<12 {
-      let (world, sales) = Self.world(&random)
-      let rig = try await ApplyRig(world)
+      let (dataSet, sales) = Self.dataSet(&random)
+      let rig = try await ApplyRig(dataSet)
       let chosen = Self.keys.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
       let least = Int.random(in: -200...600, using: &random)
       let limit = Self.decimal(least).map { "\($0)" } ?? "0"
@@ -90,10 +90,10 @@ struct ApplyFuzzTests {
         : "filter(Amount ge \(limit))/groupby((\(paths)),\(aggregate))"
       var groups: [String: [Sale]] = [:]
       for sale in sales {
-        let isKept = sale.amount.map { $0 >= least } ?? false
-        guard isKept || isInside else { continue }
+        let isMatch = sale.amount.map { $0 >= least } ?? false
+        guard isMatch || isInside else { continue }
         let key = chosen.map { $0.value(sale) ?? "-" }.joined(separator: "|")
-        groups[key, default: []] += isKept ? [sale] : []
+        groups[key, default: []] += isMatch ? [sale] : []
       }
       var expected: [String] = []
       for (key, sales) in groups {
@@ -102,8 +102,8 @@ struct ApplyFuzzTests {
         let most = amounts.max().flatMap { Self.decimal($0) }.map { "\($0.normal)" } ?? "-"
         expected.append("\(key) \(sum) \(most) \(sales.count) \(Set(sales.compactMap(\.product)).count)")
       }
-      let answer = try await rig.answer("Sales?$apply=" + apply)
-      let found = answer.rows.map { row in
+      let result = try await rig.queryResult("Sales?$apply=" + apply)
+      let rows = result.rows.map { row in
         let key = chosen.map { Self.text(row.values[$0.path]) }.joined(separator: "|")
         let parts = ["S", "X", "N", "P"].map { name -> String in
           guard case .text(let text)? = row.values[name] else { return "-" }
@@ -111,7 +111,7 @@ struct ApplyFuzzTests {
         }
         return ([key] + parts).joined(separator: " ")
       }
-      #expect(found.sorted() == expected.sorted(), "seed \(seed): \(apply)")
+      #expect(rows.sorted() == expected.sorted(), "seed \(seed): \(apply)")
     }
   }
 
@@ -120,8 +120,8 @@ struct ApplyFuzzTests {
     print("seed \(seed)")
     var random = Generator(state: seed)
     for _ in 0..<12 {
-      let (world, sales) = Self.world(&random)
-      let rig = try await ApplyRig(world)
+      let (dataSet, sales) = Self.dataSet(&random)
+      let rig = try await ApplyRig(dataSet)
       let isTop = Bool.random(using: &random)
       let enough = Int.random(in: 0...2000, using: &random)
       let limit = Self.decimal(enough).map { "\($0)" } ?? "0"
@@ -137,9 +137,9 @@ struct ApplyFuzzTests {
           sum += sale.amount ?? 0
         }
       }
-      let answer = try await rig.answer("Sales?$apply=\(apply)&$select=ID")
-      let found = answer.rows.map { Self.text($0.values["ID"]) }
-      #expect(found == expected.sorted().map { String($0) }, "seed \(seed): \(apply)")
+      let result = try await rig.queryResult("Sales?$apply=\(apply)&$select=ID")
+      let rows = result.rows.map { Self.text($0.values["ID"]) }
+      #expect(rows == expected.sorted().map { String($0) }, "seed \(seed): \(apply)")
     }
   }
 
@@ -165,5 +165,5 @@ extension ODataDecimal {
 }
 
 extension ApplyRig {
-  fileprivate func answer(_ url: String) async throws -> QueryAnswer { try await rig.answer(try plan(url).0) }
+  fileprivate func queryResult(_ url: String) async throws -> QueryResult { try await rig.result(try plan(url).0) }
 }

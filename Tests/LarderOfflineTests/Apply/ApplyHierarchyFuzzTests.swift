@@ -29,13 +29,15 @@ struct ApplyHierarchyFuzzTests {
       let isTree = Bool.random(using: &random)
       for node in 0..<count {
         names.append(["b", "a", "c"][Int.random(in: 0..<3, using: &random)])
-        var own: Set<Int> = []
+        var direct: Set<Int> = []
         if isTree {
-          if node > 0, Int.random(in: 0..<5, using: &random) > 0 { own = [Int.random(in: 0..<node, using: &random)] }
+          if node > 0, Int.random(in: 0..<5, using: &random) > 0 { direct = [Int.random(in: 0..<node, using: &random)] }
         } else {
-          for _ in 0..<Int.random(in: 0...2, using: &random) { own.insert(Int.random(in: 0..<count, using: &random)) }
+          for _ in 0..<Int.random(in: 0...2, using: &random) {
+            direct.insert(Int.random(in: 0..<count, using: &random))
+          }
         }
-        parents.append(own.sorted())
+        parents.append(direct.sorted())
       }
       for _ in 0..<Int.random(in: 0...12, using: &random) {
         let node = Int.random(in: -2..<count, using: &random)
@@ -45,35 +47,35 @@ struct ApplyHierarchyFuzzTests {
 
     var nodes: Range<Int> { 0..<names.count }
 
-    func world() -> QueryWorld {
-      var world = ApplySales.people()
-      world.entities.removeAll { $0.place == "SalesOrganizations" }
-      let nodes = nodes.map { world.organization("N\($0)", names[$0], below: parents[$0].first.map { "N\($0)" }) }
+    func dataSet() -> QueryDataSet {
+      var dataSet = ApplySales.people()
+      dataSet.entities.removeAll { $0.place == "SalesOrganizations" }
+      let nodes = nodes.map { dataSet.organization("N\($0)", names[$0], below: parents[$0].first.map { "N\($0)" }) }
       for node in self.nodes where !parents[node].isEmpty {
         nodes[node].links["Parents"] = parents[node].map { nodes[$0] }
       }
       for (place, node) in sales.enumerated() {
         let organization: ODataValue = node.map { .string($0 < 0 ? "X" : "N\($0)") } ?? .null
-        _ = world.add(
+        _ = dataSet.add(
           "Sales", "S.Sale",
           [
             "ID": .int32(Int32(place + 1)), "SalesOrganizationID": organization,
             "Amount": .decimal(ODataDecimal(place + 1)),
           ])
       }
-      return world
+      return dataSet
     }
 
     func children(_ node: Int) -> [Int] { nodes.filter { parents[$0].contains(node) } }
 
     /// A node and all below it.
     func portion(_ node: Int) -> Set<Int> {
-      var found: Set<Int> = [node]
+      var nodes: Set<Int> = [node]
       var open = [node]
       while let next = open.popLast() {
-        for child in children(next) where found.insert(child).inserted { open.append(child) }
+        for child in children(next) where nodes.insert(child).inserted { open.append(child) }
       }
-      return found
+      return nodes
     }
 
     func sorted(_ nodes: [Int], _ isByName: Bool) -> [Int] {
@@ -84,9 +86,9 @@ struct ApplyHierarchyFuzzTests {
 
     /// The places of a traversal: the node, then those above it.
     func places(from start: [Int], isPostorder: Bool, isByName: Bool) -> [[Int]] {
-      func visit(_ way: [Int]) -> [[Int]] {
-        let below = sorted(children(way[0]).filter { !way.contains($0) }, isByName).flatMap { visit([$0] + way) }
-        return isPostorder ? below + [way] : [way] + below
+      func visit(_ path: [Int]) -> [[Int]] {
+        let below = sorted(children(path[0]).filter { !path.contains($0) }, isByName).flatMap { visit([$0] + path) }
+        return isPostorder ? below + [path] : [path] + below
       }
       return sorted(start, isByName).flatMap { visit([$0]) }
     }
@@ -96,9 +98,9 @@ struct ApplyHierarchyFuzzTests {
 
   private static let up = "@Org.OData.Aggregation.V1.UpPath#ManyParents"
 
-  private static func object(_ way: [Int]) -> String {
-    let above = way.dropFirst().map { #""N\#($0)""# }.joined(separator: ",")
-    return #"{"ID":"N\#(way[0])","\#(up)":[\#(above)]}"#
+  private static func object(_ path: [Int]) -> String {
+    let above = path.dropFirst().map { #""N\#($0)""# }.joined(separator: ",")
+    return #"{"ID":"N\#(path[0])","\#(up)":[\#(above)]}"#
   }
 
   @Test(
@@ -109,7 +111,7 @@ struct ApplyHierarchyFuzzTests {
     var random = Generator(state: seed)
     for _ in 0..<15 {
       let graph = Graph(&random)
-      let rig = try await ApplyRig(graph.world())
+      let rig = try await ApplyRig(graph.dataSet())
       let (isPostorder, isByName) = (Bool.random(using: &random), Bool.random(using: &random))
       let chosen = Bool.random(using: &random) ? Int.random(in: graph.nodes, using: &random) : nil
       let start =
@@ -120,11 +122,11 @@ struct ApplyHierarchyFuzzTests {
         (isPostorder ? "postorder" : "preorder") + (chosen.map { ",filter(ID ge 'N\($0)')" } ?? "")
         + (isByName ? ",Name" : "")
       let url = "SalesOrganizations?$apply=traverse($root/SalesOrganizations,ManyParents,ID,\(rest))&$select=ID"
-      let text = try await rig.ask(url)
+      let text = try await rig.result(url)
       #expect(text == places.map(Self.object).joined(separator: ","), "seed \(seed): \(rest) of \(graph)")
-      let related = try await rig.ask(
+      let related = try await rig.result(
         "Sales?$apply=traverse($root/SalesOrganizations,ManyParents,SalesOrganizationID,\(rest))&$select=ID")
-      let sales = places.flatMap { way in graph.sales.indices.filter { graph.sales[$0] == way[0] } }
+      let sales = places.flatMap { path in graph.sales.indices.filter { graph.sales[$0] == path[0] } }
       #expect(
         related == sales.map { #"{"ID":\#($0 + 1)}"# }.joined(separator: ","), "seed \(seed): \(rest) of \(graph)")
     }
@@ -137,16 +139,16 @@ struct ApplyHierarchyFuzzTests {
     var random = Generator(state: seed &+ 100)
     for _ in 0..<15 {
       let graph = Graph(&random)
-      let rig = try await ApplyRig(graph.world())
+      let rig = try await ApplyRig(graph.dataSet())
       let least = Int.random(in: 0...6, using: &random)
       var expected: [String] = []
       for node in graph.sorted(Array(graph.nodes), false) {
         let portion = graph.portion(node)
-        let own = graph.sales.indices.filter { $0 + 1 >= least && graph.sales[$0].map(portion.contains) ?? false }
-        let sum = own.isEmpty ? "null" : "\(own.reduce(0) { $0 + $1 + 1 })"
-        expected.append(#"{"S":\#(sum),"N":\#(own.count),"SalesOrganization":{"ID":"N\#(node)"}}"#)
+        let direct = graph.sales.indices.filter { $0 + 1 >= least && graph.sales[$0].map(portion.contains) ?? false }
+        let sum = direct.isEmpty ? "null" : "\(direct.reduce(0) { $0 + $1 + 1 })"
+        expected.append(#"{"S":\#(sum),"N":\#(direct.count),"SalesOrganization":{"ID":"N\#(node)"}}"#)
       }
-      let text = try await rig.ask(
+      let text = try await rig.result(
         "Sales?$apply=groupby((rolluprecursive($root/SalesOrganizations,ManyParents,SalesOrganization/ID)),filter(Amount ge \(least))/aggregate(Amount with sum as S,$count as N))&$expand=SalesOrganization($select=ID)"
       )
       #expect(text == expected.joined(separator: ","), "seed \(seed): \(graph)")
@@ -155,27 +157,27 @@ struct ApplyHierarchyFuzzTests {
 
   @Test("A traversal with more rows than the limit ends with an error")
   func bounds() async throws {
-    var world = ApplySales.people()
-    world.entities.removeAll { $0.place == "SalesOrganizations" }
+    var dataSet = ApplySales.people()
+    dataSet.entities.removeAll { $0.place == "SalesOrganizations" }
     // All are above and below each other: the paths are the orders of all subsets.
-    let nodes = (0..<12).map { world.organization("N\($0)", "", below: nil) }
+    let nodes = (0..<12).map { dataSet.organization("N\($0)", "", below: nil) }
     for node in nodes { node.links["Parents"] = nodes.filter { $0 !== node } }
-    let tangled = try await ApplyRig(world)
+    let tangled = try await ApplyRig(dataSet)
     // The limit also applies if only few of the places have rows.
     let many = await #expect(throws: StorageError.self) {
-      try await tangled.ask(
+      try await tangled.result(
         "SalesOrganizations?$apply=filter(ID eq 'N1')/traverse($root/SalesOrganizations,ManyParents,ID,preorder,filter(ID eq 'N0'))/aggregate($count as N)"
       )
     }
     #expect("\(many as Any)".contains("too many rows in a traversal"), "\(many as Any)")
     let deepRig = try await ApplyRig(Self.chain(1002))
     let deep = await #expect(throws: StorageError.self) {
-      try await deepRig.ask(
+      try await deepRig.result(
         "SalesOrganizations?$apply=traverse($root/SalesOrganizations,SalesOrgHierarchy,ID,preorder)/top(1)")
     }
     #expect("\(deep as Any)".contains("too many levels in a traversal"), "\(deep as Any)")
     let short = try await ApplyRig(Self.chain(150))
-    let sum = try await short.ask(
+    let sum = try await short.result(
       "SalesOrganizations?$apply=groupby((rolluprecursive($root/SalesOrganizations,SalesOrgHierarchy,ID)),aggregate($count as N))&$filter=N ge 149&$select=N"
     )
     #expect(sum == #"{"N":150},{"N":149}"#)
@@ -199,19 +201,19 @@ struct ApplyHierarchyFuzzTests {
       (portions, Bounds(pairs: 6), Bounds(pairs: 5), "too many pairs of nodes in rolluprecursive"),
       (several, Bounds(pairs: 6), Bounds(pairs: 5), "too many pairs of nodes in rolluprecursive"),
     ] {
-      _ = try await rig.bounded(fits).ask(url)
-      let error = await #expect(throws: StorageError.self) { try await rig.bounded(isTooMuch).ask(url) }
+      _ = try await rig.bounded(fits).result(url)
+      let error = await #expect(throws: StorageError.self) { try await rig.bounded(isTooMuch).result(url) }
       #expect("\(error as Any)".contains(what), "\(url): \(error as Any)")
     }
   }
 
   /// Nodes each of which is below the previous one.
-  private static func chain(_ count: Int) -> QueryWorld {
-    var world = ApplySales.people()
-    world.entities.removeAll { $0.place == "SalesOrganizations" }
+  private static func chain(_ count: Int) -> QueryDataSet {
+    var dataSet = ApplySales.people()
+    dataSet.entities.removeAll { $0.place == "SalesOrganizations" }
     for number in 0..<count {
-      _ = world.organization("N\(number)", "", below: number == 0 ? nil : "N\(number - 1)")
+      _ = dataSet.organization("N\(number)", "", below: number == 0 ? nil : "N\(number - 1)")
     }
-    return world
+    return dataSet
   }
 }

@@ -25,22 +25,22 @@ struct ApplyHierarchyTests {
     ])
   func relatives(_ apply: String, _ expected: [String]) async throws {
     let apply = apply.replacing("H,", with: Self.hierarchy + ",")
-    let text = try await ApplyRig().ask("SalesOrganizations?$apply=\(apply)&$select=ID")
+    let text = try await ApplyRig().result("SalesOrganizations?$apply=\(apply)&$select=ID")
     #expect(text == Self.ids(expected))
   }
 
   @Test("The rows may be related to nodes, to one (example 62) or to many")
   func related() async throws {
     let rig = try await ApplyRig()
-    let one = try await rig.ask(
+    let one = try await rig.result(
       "Sales?$apply=ancestors(\(Self.hierarchy),SalesOrganization/ID,filter(contains(SalesOrganization/Name,'East') or contains(SalesOrganization/Name,'Central')),keep start)&$select=ID"
     )
     #expect(one == (4...8).map { #"{"ID":\#($0)}"# }.joined(separator: ","))
-    let many = try await rig.ask(
+    let many = try await rig.result(
       "Products?$apply=descendants(\(Self.hierarchy),Sales/SalesOrganization/ID,filter(ID eq 'P2'),keep start)&$select=ID"
     )
     #expect(many == Self.ids(["P1", "P2", "P3"]))
-    let other = try await rig.ask(
+    let other = try await rig.result(
       "Customers?$apply=descendants(\(Self.hierarchy),Sales/SalesOrganization/ID,filter(ID eq 'C3'),keep start)&$select=ID"
     )
     #expect(other == Self.ids(["C3"]))
@@ -75,14 +75,14 @@ struct ApplyHierarchyTests {
     ])
   func traverses(_ apply: String, _ expected: [String]) async throws {
     let apply = apply.replacing("H,", with: Self.hierarchy + ",")
-    let text = try await ApplyRig().ask("SalesOrganizations?$apply=\(apply)&$select=ID")
+    let text = try await ApplyRig().result("SalesOrganizations?$apply=\(apply)&$select=ID")
     #expect(text == Self.ids(expected))
   }
 
   @Test("Start nodes are those that the transformations select; UpPath contains the nodes above each place (§6.2.2.2)")
   func startNodes() async throws {
     let rig = try await ApplyRig()
-    let text = try await rig.ask(
+    let text = try await rig.result(
       "SalesOrganizations?$apply=traverse(\(Self.hierarchy),ID,preorder,filter(ID eq 'US' or ID eq 'US East'),Name)&$select=ID"
     )
     let up = "@Org.OData.Aggregation.V1.UpPath#SalesOrgHierarchy"
@@ -91,30 +91,30 @@ struct ApplyHierarchyTests {
   }
 
   /// Relations to other nodes: Atlantis has two parents, Mars none.
-  private static func addRelations(to world: inout QueryWorld) {
+  private static func addRelations(to dataSet: inout QueryDataSet) {
     let above = [("US", "Sales"), ("EMEA", "Sales"), ("EMEA Central", "EMEA")]
-    for organization in world.all("SalesOrganizations") {
+    for organization in dataSet.all("SalesOrganizations") {
       guard case .string(let id)? = organization.values["ID"],
         let other = above.first(where: { $0.0 == id })?.1
       else { continue }
-      let relation = world.add(
+      let relation = dataSet.add(
         "SalesOrganizations/Relations", "S.Relation", ["SuperordinateID": .string(other), "Weight": .decimal(1)])
       relation.parent = organization
     }
-    _ = world.organization("Atlantis", "Atlantis", below: nil, relations: ["US", "EMEA"])
-    _ = world.organization("AtlantisChild", "Child of Atlantis", below: nil, relations: ["Atlantis"])
-    _ = world.organization("Mars", "Mars", below: nil)
-    _ = world.organization("Phobos", "Phobos", below: nil, relations: ["Mars"])
+    _ = dataSet.organization("Atlantis", "Atlantis", below: nil, relations: ["US", "EMEA"])
+    _ = dataSet.organization("AtlantisChild", "Child of Atlantis", below: nil, relations: ["Atlantis"])
+    _ = dataSet.organization("Mars", "Mars", below: nil)
+    _ = dataSet.organization("Phobos", "Phobos", below: nil, relations: ["Mars"])
   }
 
   /// Examples 64 and 117: Atlantis has two parents; Mars and the nodes below it are not part of the traversal.
   @Test("A node with several parents occurs below each of them; unreachable nodes are omitted (§6.2.2.2)")
   func severalParents() async throws {
-    var world = ApplySales.people()
-    for organization in world.all("SalesOrganizations") { organization.values["SuperordinateID"] = .null }
-    Self.addRelations(to: &world)
-    let rig = try await ApplyRig(world)
-    let text = try await rig.ask(
+    var dataSet = ApplySales.people()
+    for organization in dataSet.all("SalesOrganizations") { organization.values["SuperordinateID"] = .null }
+    Self.addRelations(to: &dataSet)
+    let rig = try await ApplyRig(dataSet)
+    let text = try await rig.result(
       "SalesOrganizations?$apply=traverse($root/SalesOrganizations,MultiParentHierarchy,ID,preorder,filter(ID eq 'Sales'))&$select=ID"
     )
     let expected = [
@@ -129,7 +129,7 @@ struct ApplyHierarchyTests {
   @Test("Rows that are related to nodes are in the order of the nodes, each with its node inline (§6.2.2, case 2)")
   func traversesRelated() async throws {
     let rig = try await ApplyRig()
-    let text = try await rig.ask(
+    let text = try await rig.result(
       "Sales?$apply=filter(Amount gt 1)/traverse(\(Self.hierarchy),SalesOrganization/ID,preorder,Name desc)&$select=ID,SalesOrganization"
     )
     let expected = [
@@ -145,11 +145,11 @@ struct ApplyHierarchyTests {
   /// Example 112.
   @Test("A row that is related to several nodes occurs once for each, with only that node")
   func traversesCollections() async throws {
-    let world = ApplySales.world()
-    for sale in world.all("Sales") where sale.values["SalesOrganizationID"] == .string("US West") {
+    let dataSet = ApplySales.dataSet()
+    for sale in dataSet.all("Sales") where sale.values["SalesOrganizationID"] == .string("US West") {
       sale.values["SalesOrganizationID"] = .string("US")
     }
-    let text = try await ApplyRig(world).ask(
+    let text = try await ApplyRig(dataSet).result(
       "Products?$apply=traverse(\(Self.hierarchy),Sales/SalesOrganization/ID,preorder,Name asc)&$select=ID&$expand=Sales($expand=SalesOrganization($select=ID))"
     )
     let expected = [
@@ -243,14 +243,14 @@ struct ApplyHierarchyTests {
     ])
   func rollsUp(_ url: String, _ expected: String) async throws {
     let url = url.replacing("H,", with: Self.hierarchy + ",")
-    #expect(try await ApplyRig().ask(url) == expected.replacing("\n", with: ""))
+    #expect(try await ApplyRig().result(url) == expected.replacing("\n", with: ""))
   }
 
   /// Example 66.
   @Test("rollupnode distinguishes rows of the node itself from those below it (§6.3)")
   func rollupNode() async throws {
     let rig = try await ApplyRig()
-    let text = try await rig.ask(
+    let text = try await rig.result(
       "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID,descendants(H,ID,filter(ID eq 'US'),keep start))),compute(case(SalesOrganization eq Aggregation.rollupnode():Amount) as AmountExcl)/aggregate(Amount with sum as TotalAmountIncl,AmountExcl with sum as TotalAmountExcl))&$expand=SalesOrganization($select=ID)"
         .replacing("H,", with: Self.hierarchy + ","))
     let expected = [("US", "19", "null"), ("US East", "12", "12"), ("US West", "7", "7")]
@@ -259,10 +259,10 @@ struct ApplyHierarchyTests {
         == expected.map {
           #"{"TotalAmountIncl":\#($0.1),"TotalAmountExcl":\#($0.2),"SalesOrganization":{"ID":"\#($0.0)"}}"#
         }.joined(separator: ","))
-    let kept = try await rig.ask(
+    let result = try await rig.result(
       "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID)),filter(SalesOrganization/ID eq Org.OData.Aggregation.V1.rollupnode(Position=1)/ID)/aggregate($count as N))&$select=N"
         .replacing("H,", with: Self.hierarchy + ","))
-    #expect(kept == [0, 3, 0, 0, 2, 3].map { #"{"N":\#($0)}"# }.joined(separator: ","))
+    #expect(result == [0, 3, 0, 0, 2, 3].map { #"{"N":\#($0)}"# }.joined(separator: ","))
     #expect(throws: ODataBindingError.self) {
       try rig.plan("Sales?$apply=filter(SalesOrganization eq Aggregation.rollupnode())")
     }
@@ -272,17 +272,17 @@ struct ApplyHierarchyTests {
   func orders() async throws {
     let rig = try await ApplyRig()
     let expected = [("Sales", 24), ("US", 19), ("US West", 7), ("US East", 12), ("EMEA", 5), ("EMEA Central", 5)]
-    let chosen = try await rig.ask(
+    let chosen = try await rig.result(
       "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID,traverse(H,ID,preorder,Name desc))),aggregate(Amount with sum as T))&$expand=SalesOrganization($select=ID)"
         .replacing("H,", with: Self.hierarchy + ","))
     #expect(
       chosen
         == expected.map { #"{"T":\#($0.1),"SalesOrganization":{"ID":"\#($0.0)"}}"# }.joined(separator: ","))
-    let traversed = try await rig.ask(
+    let traversed = try await rig.result(
       "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID)),aggregate(Amount with sum as T))/traverse(H,SalesOrganization/ID,preorder,Name desc)&$expand=SalesOrganization($select=ID)"
         .replacing("H,", with: Self.hierarchy + ","))
     #expect(traversed == chosen)
-    let nodes = try await rig.ask(
+    let nodes = try await rig.result(
       "SalesOrganizations?$apply=groupby((rolluprecursive(H,ID)),aggregate($count as N))/traverse(H,ID,postorder)&$select=ID,N"
         .replacing("H,", with: Self.hierarchy + ","))
     #expect(
@@ -294,7 +294,7 @@ struct ApplyHierarchyTests {
   @Test("Two hierarchies are combined node by node; other transformations stay within each portion")
   func combinations() async throws {
     let rig = try await ApplyRig()
-    let two = try await rig.ask(
+    let two = try await rig.result(
       "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID,filter(ID eq 'US' or ID eq 'EMEA')),rolluprecursive(H,SalesOrganizationID,filter(ID eq 'US West' or ID eq 'Sales'))),aggregate($count as N))&$expand=SalesOrganization($select=ID)"
         .replacing("H,", with: Self.hierarchy + ","))
     let expected = [("EMEA", "Sales", 3), ("EMEA", "US West", 0), ("US", "Sales", 5), ("US", "US West", 3)]
@@ -302,13 +302,13 @@ struct ApplyHierarchyTests {
       two
         == expected.map { #"{"N":\#($0.2),"SalesOrganizationID":"\#($0.1)","SalesOrganization":{"ID":"\#($0.0)"}}"# }
         .joined(separator: ","))
-    let tops = try await rig.ask(
+    let tops = try await rig.result(
       "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID)),topcount(1,Amount))&$select=ID&$expand=SalesOrganization($select=ID)"
         .replacing("H,", with: Self.hierarchy + ","))
     let best = [(6, "EMEA"), (6, "EMEA Central"), (4, "Sales"), (4, "US"), (4, "US East"), (3, "US West")]
     #expect(
       tops == best.map { #"{"ID":\#($0.0),"SalesOrganization":{"ID":"\#($0.1)"}}"# }.joined(separator: ","))
-    let inner = try await rig.ask(
+    let inner = try await rig.result(
       "Sales?$apply=groupby((Customer/Country),groupby((rolluprecursive(H,SalesOrganization/ID,filter(contains(ID,'US')))),aggregate($count as N)))&$filter=N eq 0&$expand=SalesOrganization($select=ID)"
         .replacing("H,", with: Self.hierarchy + ","))
     #expect(inner.components("Netherlands") == 3 && inner.components("\"N\":0") == 3, "\(inner)")
@@ -355,11 +355,11 @@ struct ApplyHierarchyTests {
       "SalesOrganizations?$apply=groupby((rolluprecursive(H,ID)),filter(true))&$select=ID",
     ])
   func pages(_ url: String) async throws {
-    var world = ApplySales.world()
-    Self.addRelations(to: &world)
-    let rig = try await ApplyRig(world)
+    var dataSet = ApplySales.dataSet()
+    Self.addRelations(to: &dataSet)
+    let rig = try await ApplyRig(dataSet)
     let url = url.replacing("H,", with: Self.hierarchy + ",")
-    let whole = try await rig.rig.answer(try rig.plan(url).0).rows.map { $0.values["ID"] ?? .null }
+    let whole = try await rig.rig.result(try rig.plan(url).0).rows.map { $0.values["ID"] ?? .null }
     #expect(whole.count > Set(whole.map { "\($0)" }).count || url.contains("SalesOrgHierarchy,ID,preorder"))
     #expect(try await rig.pages(url, size: 1, of: "ID") == whole.map { [$0] })
   }

@@ -78,7 +78,7 @@ struct ApplyNestTests {
       ),
     ])
   func addsNested(_ url: String, _ expected: String) async throws {
-    let text = try await ApplyRig().ask(url)
+    let text = try await ApplyRig().result(url)
     // The entity's declared properties are not tested here.
     #expect(text.replacing(Self.rest, with: "") == expected.replacing("\n", with: ""))
   }
@@ -108,8 +108,8 @@ struct ApplyNestTests {
         #"{"ID":"C1"},{"ID":"C2"},{"ID":"C3"}"#
       ),
     ])
-  func asked(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected)
+  func queries(_ url: String, _ expected: String) async throws {
+    #expect(try await ApplyRig().result(url) == expected)
   }
 
   @Test(
@@ -149,7 +149,7 @@ struct ApplyNestTests {
       ),
     ])
   func nests(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected.replacing("\n", with: ""))
+    #expect(try await ApplyRig().result(url) == expected.replacing("\n", with: ""))
   }
 
   @Test("Each collection describes its content (§3.4.3), and the context URL of the result names it")
@@ -192,10 +192,10 @@ struct ApplyNestTests {
 
   private struct Node: Decodable, Hashable {
     let id: String
-    let way: [String]
+    let ancestors: [String]
     private enum CodingKeys: String, CodingKey {
       case id = "ID"
-      case way = "@Org.OData.Aggregation.V1.UpPath#SalesOrgHierarchy"
+      case ancestors = "@Org.OData.Aggregation.V1.UpPath#SalesOrgHierarchy"
     }
   }
 
@@ -205,8 +205,8 @@ struct ApplyNestTests {
     let url =
       "Customers?$apply=filter(ID eq 'C2')/addnested(Sales,filter(Amount gt 3) as Big,aggregate(Amount with sum as Total) as Sums)"
     let run = try rig.run(url, .minimal)
-    let made = try await rig.read { try run.read([Customer].self, $0) }
-    #expect(made == [Customer(name: "Sue", big: [.init(id: 4), .init(id: 5)], sums: [.init(total: 12)])])
+    let decoded = try await rig.read { try run.read([Customer].self, $0) }
+    #expect(decoded == [Customer(name: "Sue", big: [.init(id: 4), .init(id: 5)], sums: [.init(total: 12)])])
     let payload = try #require(try await rig.read { try run.payload($0).payload })
     let entity = try #require(payload.entities?.first)
     #expect("\(entity)".contains("Big") && "\(entity)".contains("Sums"), "\(entity)")
@@ -215,7 +215,9 @@ struct ApplyNestTests {
       .minimal)
     let nodes = try await rig.read { try traversal.read([Node].self, $0) }
     #expect(
-      nodes == [Node(id: "US", way: []), Node(id: "US East", way: ["US"]), Node(id: "US West", way: ["US"])])
+      nodes == [
+        Node(id: "US", ancestors: []), Node(id: "US East", ancestors: ["US"]), Node(id: "US West", ancestors: ["US"]),
+      ])
     let read = try #require(try await rig.read { try traversal.payload($0).payload })
     #expect("\(read)".contains("UpPath"), "\(read)")
   }
@@ -223,7 +225,7 @@ struct ApplyNestTests {
   @Test(
     "Undefined results are rejected: more than one instance where one is needed",
     arguments: ["filter(true)", "top(1)"])
-  func refusals(_ steps: String) async throws {
+  func rejections(_ steps: String) async throws {
     let rig = try await ApplyRig()
     let error = #expect(throws: OfflineODataError.self) {
       try rig.plan("Sales?$apply=addnested(Product,\(steps) as P)")

@@ -71,15 +71,15 @@ enum ApplySales {
     """
 
   /// The data of the standard.
-  static func world() -> QueryWorld {
-    var world = people()
+  static func dataSet() -> QueryDataSet {
+    var dataSet = people()
     let sales: [(String, String, String, Int)] = [
       ("C1", "2022-01-03", "P3", 1), ("C1", "2022-04-10", "P1", 2), ("C1", "2022-08-07", "P2", 4),
       ("C2", "2022-01-03", "P2", 8), ("C2", "2022-11-09", "P3", 4), ("C3", "2022-04-01", "P1", 2),
       ("C3", "2022-08-06", "P3", 1), ("C3", "2022-11-22", "P3", 2),
     ]
     for (place, sale) in sales.enumerated() {
-      _ = world.add(
+      _ = dataSet.add(
         "Sales", "S.Sale",
         [
           "ID": .int32(Int32(place + 1)), "CustomerID": .string(sale.0),
@@ -88,21 +88,21 @@ enum ApplySales {
           "SalesOrganizationID": .string(place < 3 ? "US West" : place < 5 ? "US East" : "EMEA Central"),
         ])
     }
-    return world
+    return dataSet
   }
 
   /// Categories, products and customers, without sales.
-  static func people() -> QueryWorld {
-    var world = QueryWorld()
+  static func people() -> QueryDataSet {
+    var dataSet = QueryDataSet()
     for (id, name) in [("PG1", "Food"), ("PG2", "Non-Food")] {
-      _ = world.add("Categories", "S.Category", ["ID": .string(id), "Name": .string(name)])
+      _ = dataSet.add("Categories", "S.Category", ["ID": .string(id), "Name": .string(name)])
     }
     let products = [
       ("P1", "Sugar", "White", "PG1", "0.06"), ("P2", "Coffee", "Brown", "PG1", "0.06"),
       ("P3", "Paper", "White", "PG2", "0.14"), ("P4", "Pencil", "Black", "PG2", "0.14"),
     ]
     for product in products {
-      _ = world.add(
+      _ = dataSet.add(
         "Products", "S.Product",
         [
           "ID": .string(product.0), "Name": .string(product.1), "Color": .string(product.2),
@@ -115,7 +115,7 @@ enum ApplySales {
       let place: ODataValue =
         customer.0 == "C4"
         ? .null : .complex(ODataComplexValue(properties: [ODataProperty("City", .string(customer.2))]))
-      _ = world.add(
+      _ = dataSet.add(
         "Customers", "S.Customer",
         [
           "ID": .string(customer.0), "Name": .string(customer.1), "Country": .string(customer.2), "Place": place,
@@ -125,12 +125,12 @@ enum ApplySales {
       ("Sales", "Corporate Sales", nil), ("US", "US", "Sales"), ("US West", "US West", "US"),
       ("US East", "US East", "US"), ("EMEA", "EMEA", "Sales"), ("EMEA Central", "EMEA Central", "EMEA"),
     ]
-    for (id, name, above) in organizations { _ = world.organization(id, name, below: above) }
-    return world
+    for (id, name, above) in organizations { _ = dataSet.organization(id, name, below: above) }
+    return dataSet
   }
 }
 
-extension QueryWorld {
+extension QueryDataSet {
   /// A node of the hierarchies.
   mutating func organization(
     _ id: String, _ name: String, below above: String?, relations: [String] = []
@@ -153,8 +153,8 @@ struct ApplyRig: Sendable {
   /// The limits for hierarchies.
   var hierarchy = HierarchyWriter.Bounds()
 
-  init(_ world: QueryWorld = ApplySales.world()) async throws {
-    rig = try await QueryRig(world, model: ApplySales.model)
+  init(_ dataSet: QueryDataSet = ApplySales.dataSet()) async throws {
+    rig = try await QueryRig(dataSet, model: ApplySales.model)
   }
 
   /// The rig with lower limits for hierarchies.
@@ -195,7 +195,7 @@ struct ApplyRig: Sendable {
   }
 
   /// The content of `value`, without control information.
-  func ask(_ url: String) async throws -> String {
+  func result(_ url: String) async throws -> String {
     let run = try run(url)
     let text = try await rig.database.read { (connection) throws(StorageError) in
       do {

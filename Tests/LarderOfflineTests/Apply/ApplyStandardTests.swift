@@ -34,7 +34,7 @@ struct ApplyStandardTests {
       ),
     ])
   func aggregates(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected)
+    #expect(try await ApplyRig().result(url) == expected)
   }
 
   @Test(
@@ -93,7 +93,7 @@ struct ApplyStandardTests {
       ),
     ])
   func groups(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected.replacing("\n", with: ""))
+    #expect(try await ApplyRig().result(url) == expected.replacing("\n", with: ""))
   }
 
   @Test(
@@ -121,7 +121,7 @@ struct ApplyStandardTests {
       ("groupby((Customer/Country),topsum(3,Amount))&$select=ID", #"{"ID":4},{"ID":6},{"ID":8}"#),
     ])
   func inGroups(_ apply: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask("Sales?$apply=" + apply) == expected.replacing("\n", with: ""))
+    #expect(try await ApplyRig().result("Sales?$apply=" + apply) == expected.replacing("\n", with: ""))
   }
 
   /// Of two sales with the same amount, the one with the lower key is first; the standard leaves this to the service.
@@ -137,7 +137,7 @@ struct ApplyStandardTests {
       ("compute(Amount mul 2 as Twice)/filter(Twice gt 4)", [3, 4, 5]),
     ])
   func subsets(_ apply: String, _ expected: [Int]) async throws {
-    let text = try await ApplyRig().ask("Sales?$apply=\(apply)&$select=ID")
+    let text = try await ApplyRig().result("Sales?$apply=\(apply)&$select=ID")
     #expect(text == expected.map { #"{"ID":\#($0)}"# }.joined(separator: ","))
   }
 }

@@ -22,7 +22,7 @@ struct ApplyTheseTests {
       ("Products?$filter=Sales/$filter(Amount gt 2)/aggregate($count) eq 1&$select=Name", #"{"Name":"Paper"}"#),
     ])
   func values(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected)
+    #expect(try await ApplyRig().result(url) == expected)
   }
 
   @Test(
@@ -51,7 +51,7 @@ struct ApplyTheseTests {
       ),
     ])
   func these(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected)
+    #expect(try await ApplyRig().result(url) == expected)
   }
 
   @Test(
@@ -82,13 +82,13 @@ struct ApplyTheseTests {
       ),
     ])
   func around(_ url: String, _ expected: String) async throws {
-    #expect(try await ApplyRig().ask(url) == expected)
+    #expect(try await ApplyRig().result(url) == expected)
   }
 
   @Test("$these in the $filter of $count is the rows that are counted")
   func counted() async throws {
     let url = "Customers?$filter=Sales/$count($filter=Amount gt $these/aggregate(Amount with average)) gt 1&$select=ID"
-    #expect(try await ApplyRig().ask(url) == #"{"ID":"C3"}"#)
+    #expect(try await ApplyRig().result(url) == #"{"ID":"C3"}"#)
   }
 
   @Test("A sequence of conditions that each repeat all earlier ones is rejected before its SQL is written")

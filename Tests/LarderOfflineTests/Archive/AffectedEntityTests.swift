@@ -121,12 +121,12 @@ struct AffectedEntityTests {
       ("AffectedEntity($select=Name),AffectedEntity", "occurs twice"),
       ("AffectedEntity($select=Total,Mails($top=1),Mails($top=2))", "Mails"),
     ])
-  func refusals(options: String, told: String) async throws {
+  func rejections(options: String, expected: String) async throws {
     for rig in [try await ChangeRig(Self.closed), try await rig()] {
       let error = await #expect(throws: OfflineODataError.self) {
         try await rig.read("RequestQueue?$expand=" + options)
       }
-      #expect(error?.errorMessage.contains(told) == true, "\(String(describing: error))")
+      #expect(error?.errorMessage.contains(expected) == true, "\(String(describing: error))")
       #expect([.unfittingURL, .unsupportedQuery].contains(error?.name), "\(String(describing: error))")
     }
   }
@@ -158,9 +158,9 @@ struct AffectedEntityTests {
       "RequestQueue?$expand=AffectedEntity/Order&$select=RequestID,AffectedEntity/Text,AffectedEntity/Order/Name")
     #expect(plain.contains(#""Text":"t","Order":{"__metadata":"#), "\(plain)")
     #expect(plain.contains(#""Name":"new""#) && !plain.contains("Order_ID"))
-    let asked = try await read(
+    let result = try await read(
       "RequestQueue?$select=RequestID&$expand=AffectedEntity($select=Name;$expand=Items($filter=contains(Text,'t')))")
-    #expect(asked.contains(#""Items":{"results":[{"__metadata""#) && asked.contains(#""Text":"t""#), "\(asked)")
+    #expect(result.contains(#""Items":{"results":[{"__metadata""#) && result.contains(#""Text":"t""#), "\(result)")
     await #expect(throws: OfflineODataError.self) { try await read("RequestQueue?$expand=AffectedEntity/Itmes") }
   }
 

@@ -13,8 +13,8 @@ struct ArchiveExampleTests {
   private func rig(isV2: Bool = false, sends: Bool = true) async throws -> UploadRig {
     let rig = try await UploadRig(.init(isV2: isV2))
     let name = ODataProperty("Name", .string("poison"))
-    let made = try await rig.store.execute(single: .create(ODataEntity(properties: [name]), in: "Orders"))
-    let path = try #require(made.fields[.location]?.components("/s/"))
+    let created = try await rig.store.execute(single: .create(ODataEntity(properties: [name]), in: "Orders"))
+    let path = try #require(created.fields[.location]?.components("/s/"))
     try await rig.store.update(path, to: ODataEntity(properties: [ODataProperty("Total", .int32(1))]))
     let item = try await rig.store.execute(
       single: .create(ODataEntity(properties: [ODataProperty("Text", .string("b"))]), in: path + "/Items"))
@@ -40,7 +40,7 @@ struct ArchiveExampleTests {
   @Test(
     "The rejected request is in the archive, its dependents are held, and the others were sent",
     arguments: [false, true])
-  func held(isV2: Bool) async throws {
+  func heldRequests(isV2: Bool) async throws {
     let rig = try await rig(isV2: isV2)
     #expect(try await archive(rig) == ["1", "2 held", "3 held", "4 held"])
     #expect(try await rows(rig) == ["poison,1", "c"])
@@ -100,8 +100,8 @@ struct ArchiveExampleTests {
   @Test("An entity that is only linked to another waits for its creation, not for its changes")
   func linked() async throws {
     let rig = try await ChangeMakingTests.filled()
-    let made = try await rig.create("Orders", [ODataProperty("Total", .int32(1))])
-    let path = try #require(made.fields[.location]?.components("/s/"))
+    let created = try await rig.create("Orders", [ODataProperty("Total", .int32(1))])
+    let path = try #require(created.fields[.location]?.components("/s/"))
     try await rig.update(path, [ODataProperty("Total", .int32(2))])
     try await rig.create(path + "/Tags", [ODataProperty("Name", .string("t"))])
     try await rig.change(.delete("Tags('t')"))

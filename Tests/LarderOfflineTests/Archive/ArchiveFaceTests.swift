@@ -10,8 +10,10 @@ import Testing
 @Suite("Failed changes are retried or undone", .timeLimit(.minutes(1)))
 struct ArchiveFaceTests {
   /// An order whose creation is rejected, and another change of it.
-  private func refused(_ ways: UploadService.Ways = .init()) async throws -> (rig: UploadRig, made: RowReference) {
-    let rig = try await UploadRig(ways)
+  private func rejectedRig(_ behavior: UploadService.Behavior = .init()) async throws -> (
+    rig: UploadRig, created: RowReference
+  ) {
+    let rig = try await UploadRig(behavior)
     let (_, row) = try await rig.create("Orders", key: -5, ["Name": .string("poison")])
     try await rig.update(row, ["Total": .int32(3)])
     let report = try await rig.store.upload()
@@ -21,7 +23,7 @@ struct ArchiveFaceTests {
 
   @Test("A retry puts a rejected request and the requests held with it back into the queue", arguments: [false, true])
   func retry(isV2: Bool) async throws {
-    let (rig, _) = try await refused(.init(isV2: isV2))
+    let (rig, _) = try await rejectedRig(.init(isV2: isV2))
     #expect(try await rig.queue == ["1|2", "2|3"])
     #expect(try await rig.store.retry(1) == 2)
     #expect(try await rig.queue == ["1|0", "2|0"])
@@ -35,14 +37,14 @@ struct ArchiveFaceTests {
 
   @Test("Retrying a held request retries the request that holds it")
   func retryOfHeld() async throws {
-    let (rig, _) = try await refused()
+    let (rig, _) = try await rejectedRig()
     #expect(try await rig.store.retry(2) == 2)
     #expect(try await rig.queue == ["1|0", "2|0"])
   }
 
   @Test("Deleting an entity of the archive undoes that request and its dependents", arguments: [1, 2])
   func discard(id: Int) async throws {
-    let (rig, _) = try await refused()
+    let (rig, _) = try await rejectedRig()
     try await rig.store.delete("ErrorArchive(\(id))")
     #expect(try await rig.queue == (id == 1 ? [] : ["1|2"]))
     let left = try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID < 0")
@@ -63,14 +65,15 @@ struct ArchiveFaceTests {
 
   @Test("The archive, the queue and the event log are read as Swift types", arguments: [false, true])
   func types(isV2: Bool) async throws {
-    let (rig, _) = try await refused(.init(isV2: isV2))
+    let (rig, _) = try await rejectedRig(.init(isV2: isV2))
     let rejected = try await rig.store.errorArchive.filter { !$0.isHeld }.orderBy(\.requestID).all()
     #expect(rejected.map(\.requestID) == [1])
     let first = try #require(rejected.first)
     #expect(first.reason == "Refused" && first.method == "POST" && first.httpStatus == 400 && !first.isConflict)
     #expect(first.time.map { $0 <= .now } == true && first.body?.contains("poison") == true)
-    let held = try await rig.store.errorArchive[1].dependents.all()
-    #expect(held.map(\.requestID) == [2] && held.first?.isHeld == true && held.first?.reason == "Held")
+    let dependents = try await rig.store.errorArchive[1].dependents.all()
+    #expect(
+      dependents.map(\.requestID) == [2] && dependents.first?.isHeld == true && dependents.first?.reason == "Held")
     #expect(try await rig.store.errorArchive[1].affectedEntity(as: NamedOrder.self).get().name == "poison")
     let missing = await #expect(throws: ODataServiceError.self) { try await rig.store.errorArchive[7].get() }
     #expect(missing?.httpStatus == 404)

@@ -44,7 +44,7 @@ struct ArchiveRepairTests {
   }
 
   @Test("An update that needs an entity created later is not merged into an earlier update")
-  func madeSince() async throws {
+  func createdSince() async throws {
     let rig = try await UploadRig(combines: true)
     rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
     try await rig.store.download()
@@ -65,19 +65,19 @@ struct ArchiveRepairTests {
     let rig = try await UploadRig(.init(guardsItems: true))
     rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
     try await rig.store.download()
-    var made = ODataSingleRequest.create(entity(("Name", .string("new"))), in: "Orders")
-    made.uploadCategory = "later"
-    _ = try await rig.store.execute(single: made)
+    var created = ODataSingleRequest.create(entity(("Name", .string("new"))), in: "Orders")
+    created.uploadCategory = "later"
+    _ = try await rig.store.execute(single: created)
     let key = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first.flatMap { Int32($0) })
     try await rig.store.update("Items(11)", to: entity(("Text", .string("a"))))
     try await rig.store.update("Items(11)", to: entity(("Order_ID", .int32(key))))
     rig.service.fail(.status(422)) { $0.contains("Items(11)") }
-    let own = OfflineODataUploadOptions(categories: [""], changesPerBatch: 0)
-    #expect(try await rig.store.upload(own).failed == 2)
+    let options = OfflineODataUploadOptions(categories: [""], changesPerBatch: 0)
+    #expect(try await rig.store.upload(options).failed == 2)
     #expect(try await states(rig) == ["1|0", "2|2", "3|3"])
     try await rig.store.update("Items(11)", to: entity(("Text", .string("b"))))
     #expect(try await states(rig) == ["1|0", "2|0"])
-    let early = try await rig.store.upload(own)
+    let early = try await rig.store.upload(options)
     #expect(early.sent == 0 && early.failed == 0 && early.pending == 2, "\(early)")
     try await rig.store.delete("Orders(1)")
     let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
@@ -87,7 +87,7 @@ struct ArchiveRepairTests {
   }
 
   @Test("Twenty thousand changes of one rejected transaction are listed and searched quickly")
-  func refusedTransaction() async throws {
+  func rejectedTransaction() async throws {
     let rig = try await UploadRig()
     let row = try await rig.row("Orders", 1)
     try await rig.update(row, ["Name": .string("x")])
@@ -170,7 +170,7 @@ struct ArchiveRepairTests {
   }
 
   @Test("Deleting an entity whose creation was rejected undoes the creation, unless others depend on it")
-  func deletionOfMade() async throws {
+  func deletionOfCreated() async throws {
     let rig = try await UploadRig()
     try await rig.store.create(entity(("Name", .string("poison"))), in: "Orders")
     _ = try await rig.store.upload()

@@ -412,8 +412,8 @@ struct ArchiveConflictTests {
 
   @Test("A policy applies to a whole transaction", arguments: cases, [false, true])
   func transactions(of one: Case, isV2: Bool) async throws {
-    for answersEach in isV2 ? [false] : [false, true] {
-      let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true, answersEach: answersEach))
+    for respondsToEach in isV2 ? [false] : [false, true] {
+      let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true, respondsToEach: respondsToEach))
       _ = try await rig.store.execute(
         batch: ODataBatchRequest([
           .changeSet([

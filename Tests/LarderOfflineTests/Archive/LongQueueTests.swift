@@ -26,15 +26,15 @@ struct LongQueueTests {
       "RequestQueue?$filter=RequestMethod eq 'POST'&$count=true&$top=10",
       "RequestQueue?$expand=DependentRequests($expand=AffectedEntity($select=Name))",
     ])
-  func listing(question: String) async throws {
+  func listing(query: String) async throws {
     let few = try await UploadRig(orders: 0)
     try await few.createMany(250, isChain: true)
     let many = try await UploadRig(orders: 0)
     try await many.createMany(2000, isChain: true)
     #expect(try await many.store.readCount("RequestQueue") == 2000)
-    let (short, long) = (try await time(few, question), try await time(many, question))
+    let (short, long) = (try await time(few, query), try await time(many, query))
     let ratio = long / short
-    print("\(question): \(short) for 250 requests, \(long) for 2000, \(ratio) times")
+    print("\(query): \(short) for 250 requests, \(long) for 2000, \(ratio) times")
     // An algorithm that reads all others for each one would take 64 times as long.
     #expect(ratio < 28)
   }
@@ -42,12 +42,12 @@ struct LongQueueTests {
   @Test(
     "A request and its dependents are found without reading the others",
     arguments: ["RequestQueue(3)", "RequestQueue?$filter=RequestID eq 3", "RequestQueue?$expand=DependentRequests"])
-  func finding(question: String) async throws {
+  func finding(query: String) async throws {
     let rig = try await UploadRig(orders: 0)
     try await rig.createMany(5, isChain: true)
     let store = try rig.open
     let steps = try await store.read { snapshot in
-      try Explanation(try store.preparedQuery(question, snapshot).plan, on: snapshot.connection).steps
+      try Explanation(try store.preparedQuery(query, snapshot).plan, on: snapshot.connection).steps
     }
     // Only a query for the whole queue reads all of it.
     for step in steps where !step.path.isEmpty || steps.count == 1 {
@@ -62,10 +62,10 @@ struct LongQueueTests {
     _ = try await rig.update(try await rig.row("Orders", 2), ["Total": .int32(5)], unit: first)
     _ = try await rig.update(try await rig.row("Orders", 3), ["Total": .int32(5)])
     let store = try rig.open
-    let found = try await store.read { snapshot in
+    let rows = try await store.read { snapshot in
       try (1...3).map { try ChangeQueue(snapshot.connection).entries(inUnit: $0).map(\.id) }
     }
-    #expect(found == [[1, 2], [], [3]])
+    #expect(rows == [[1, 2], [], [3]])
     let plans = try await store.read { snapshot in
       let sql = "EXPLAIN QUERY PLAN SELECT state FROM larder_request WHERE id IN (\(ChangeQueue.ofUnit))"
       return try snapshot.connection.rows(sql, .integer(1)) { (row) throws(StorageError) in try row.text(3) }

@@ -6,13 +6,13 @@ import Testing
 @testable import LarderOffline
 
 @Suite("The service's version after a rejection", .timeLimit(.minutes(1)))
-struct RefusedCreationTests {
+struct RejectedCreationTests {
   private func entity(_ values: (String, ODataValue)...) -> ODataEntity {
     ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
   }
 
   /// A store with a local order 7, whose creation was rejected because another client has created it, and a held item of it.
-  private func refused(isV2: Bool = false, downloads: Bool = false) async throws -> UploadRig {
+  private func rejected(isV2: Bool = false, downloads: Bool = false) async throws -> UploadRig {
     let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
     let order = entity(("ID", .int32(7)), ("Name", .string("mine")), ("Note", .string("n")))
     _ = try await rig.store.create(order, in: "Orders")
@@ -26,7 +26,7 @@ struct RefusedCreationTests {
 
   @Test("A creation rejected with 409 shows the existing entity", arguments: [false, true])
   func shows(isV2: Bool) async throws {
-    let rig = try await refused(isV2: isV2)
+    let rig = try await rejected(isV2: isV2)
     let conflict = try #require(try await rig.store.conflict(1))
     #expect(conflict.base == nil && conflict.path == "Orders(7)")
     #expect(conflict.mine?["Name"] == .string("mine") && conflict.mine?["Note"] == .string("n"))
@@ -41,7 +41,7 @@ struct RefusedCreationTests {
 
   @Test("The creation can become an update of that entity", arguments: [false, true], [false, true])
   func update(isV2: Bool, downloads: Bool) async throws {
-    let rig = try await refused(isV2: isV2, downloads: downloads)
+    let rig = try await rejected(isV2: isV2, downloads: downloads)
     #expect(try await rig.store.retry(1, as: .update) == 2)
     #expect(try await rig.queue == ["1|0", "2|0"])
     #expect(try await rig.rows("SELECT Name, Note, Total FROM {Orders} WHERE ID = 7") == ["mine|n|9"])
@@ -57,7 +57,7 @@ struct RefusedCreationTests {
 
   @Test("The creation can get another key, and its dependents follow", arguments: [false, true], [false, true])
   func key(isV2: Bool, downloads: Bool) async throws {
-    let rig = try await refused(isV2: isV2, downloads: downloads)
+    let rig = try await rejected(isV2: isV2, downloads: downloads)
     #expect(try await rig.store.retry(1, as: .key("8")) == 2)
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID = 8") == ["8|mine"])
     #expect(try await rig.rows("SELECT Order_ID FROM {Items}") == ["8"])
@@ -74,8 +74,8 @@ struct RefusedCreationTests {
   }
 
   @Test("An impossible correction is reported, and changes nothing")
-  func refusals() async throws {
-    let rig = try await refused()
+  func rejections() async throws {
+    let rig = try await rejected()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
     _ = try await rig.store.upload()
     let cases: [(Int64, OfflineODataRepair, OfflineODataErrorName)] = [
@@ -105,12 +105,14 @@ struct RefusedCreationTests {
 
   // MARK: Resolved before the upload
 
-  enum Way: String, CaseIterable, Sendable { case retry, sameProperty, replacement, deletion, otherProperty, nothing }
+  enum Resolution: String, CaseIterable, Sendable {
+    case retry, sameProperty, replacement, deletion, otherProperty, nothing
+  }
 
   @Test(
     "A change whose noticed conflict is resolved before the upload is sent with the new ETag",
-    arguments: Way.allCases, [true, false])
-  func resolved(way: Way, hasETags: Bool) async throws {
+    arguments: Resolution.allCases, [true, false])
+  func resolved(resolution: Resolution, hasETags: Bool) async throws {
     let rig = try await UploadRig(.init(requiresIfMatch: hasETags, hasETags: hasETags))
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
     rig.service.change { state in
@@ -119,7 +121,7 @@ struct RefusedCreationTests {
     }
     try await rig.store.download()
     #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 1)
-    switch way {
+    switch resolution {
     case .retry: #expect(try await rig.store.retry(1) == 1)
     case .sameProperty: try await rig.store.update("Orders(1)", to: entity(("Name", .string("both"))))
     case .replacement:
@@ -128,7 +130,7 @@ struct RefusedCreationTests {
     case .otherProperty: try await rig.store.update("Orders(1)", to: entity(("Note", .string("x"))))
     case .nothing: break
     }
-    let isResolved = way != .otherProperty && way != .nothing
+    let isResolved = resolution != .otherProperty && resolution != .nothing
     #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == (isResolved ? 0 : 1))
     if hasETags, isResolved {
       let etags = try await rig.rows("SELECT DISTINCT json_extract(request, '$.baseETag') FROM larder_request")
@@ -138,7 +140,7 @@ struct RefusedCreationTests {
     let report = try await rig.store.upload()
     #expect((report.failed == 0) == isResolved && report.pending == 0, "\(report)")
     let name = rig.service.entities("Orders")[1]?.values["Name"]
-    switch way {
+    switch resolution {
     case .retry: #expect(name == "\"mine\"")
     case .sameProperty, .replacement: #expect(name == "\"both\"")
     case .deletion: #expect(name == nil)

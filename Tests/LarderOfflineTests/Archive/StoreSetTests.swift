@@ -10,8 +10,8 @@ import Testing
 @Suite("The queue and the error archive are entity sets", .timeLimit(.minutes(1)))
 struct StoreSetTests {
   /// In the archive: 1, which was rejected, and 2, which is held for it. In the queue: 3, and 4, which depends on 3.
-  static func rig(_ ways: UploadService.Ways = .init()) async throws -> UploadRig {
-    let rig = try await UploadRig(ways)
+  static func rig(_ behavior: UploadService.Behavior = .init()) async throws -> UploadRig {
+    let rig = try await UploadRig(behavior)
     var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
     let number = try await rig.open.write { snapshot in try snapshot.connection.takeIdentities(1) }
     let row = RowReference("Orders", number)
@@ -24,8 +24,8 @@ struct StoreSetTests {
       request, [Effect(.insert, "Orders", number, cells: EntityCells(["ID": .integer(-7), "Name": .text("poison")]))])
     try await rig.update(row, ["Total": .int32(3)])
     _ = try await rig.store.upload()
-    let (id, made) = try await rig.create("Orders", key: -9, ["Name": .string("new")])
-    try await rig.create("Items", key: -10, ["Text": .string("t")], order: made, orderKey: -9, after: [id])
+    let (id, created) = try await rig.create("Orders", key: -9, ["Name": .string("new")])
+    try await rig.create("Items", key: -10, ["Text": .string("t")], order: created, orderKey: -9, after: [id])
     return rig
   }
 
@@ -38,7 +38,7 @@ struct StoreSetTests {
   }
 
   @Test("Queries in V4")
-  func questions() async throws {
+  func queries() async throws {
     let rig = try await Self.rig()
     #expect(
       try await read(
@@ -57,11 +57,11 @@ struct StoreSetTests {
         == """
         {"RequestMethod":"PATCH","RequestURL":"Orders({\(try await rig.row("Orders", -7).row)})","RequestBody":"{\\"Total\\":3}"}
         """)
-    let made = try await rig.row("Orders", -9).row
+    let created = try await rig.row("Orders", -9).row
     #expect(
       try await read(rig, "RequestQueue?$orderby=RequestID")
         == """
-        {"value":[{"RequestID":3,"Status":"Queued","RequestMethod":"POST","RequestURL":"Orders","RequestBody":"{\\"Name\\":\\"new\\"}","CustomTag":null,"Category":null,"TransactionID":3,"Conflict":false,"EntityPath":"Orders(-9)","ETag":null},{"RequestID":4,"Status":"Queued","RequestMethod":"POST","RequestURL":"Items","RequestBody":"{\\"Text\\":\\"t\\",\\"Order@odata.bind\\":\\"http://h/s/Orders({\(made)})\\"}","CustomTag":null,"Category":null,"TransactionID":4,"Conflict":false,"EntityPath":"Items(-10)","ETag":null}]}
+        {"value":[{"RequestID":3,"Status":"Queued","RequestMethod":"POST","RequestURL":"Orders","RequestBody":"{\\"Name\\":\\"new\\"}","CustomTag":null,"Category":null,"TransactionID":3,"Conflict":false,"EntityPath":"Orders(-9)","ETag":null},{"RequestID":4,"Status":"Queued","RequestMethod":"POST","RequestURL":"Items","RequestBody":"{\\"Text\\":\\"t\\",\\"Order@odata.bind\\":\\"http://h/s/Orders({\(created)})\\"}","CustomTag":null,"Category":null,"TransactionID":4,"Conflict":false,"EntityPath":"Items(-10)","ETag":null}]}
         """)
     #expect(try await read(rig, "ErrorArchive/$count") == "2")
     #expect(

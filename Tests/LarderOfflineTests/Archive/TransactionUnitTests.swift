@@ -22,21 +22,21 @@ struct TransactionUnitTests {
 
   /// Request 1 changes order 1 and is rejected; requests 2 and 3 are a transaction of orders 2 and 1, created before or after
   /// that.
-  private func touching(isMadeBefore: Bool) async throws -> (UploadRig, OfflineODataUploadReport) {
+  private func touching(isCreatedBefore: Bool) async throws -> (UploadRig, OfflineODataUploadReport) {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
-    if isMadeBefore { try await change(rig, update(2, "Name", "b"), update(1, "Note", "a")) }
+    if isCreatedBefore { try await change(rig, update(2, "Name", "b"), update(1, "Note", "a")) }
     let report = try await rig.store.upload()
-    if !isMadeBefore { try await change(rig, update(2, "Name", "b"), update(1, "Note", "a")) }
+    if !isCreatedBefore { try await change(rig, update(2, "Name", "b"), update(1, "Note", "a")) }
     return (rig, report)
   }
 
   @Test(
     "A transaction that touches a rejected entity is held as a whole, and sent as a whole after the correction",
     arguments: [true, false])
-  func touchesRefused(isMadeBefore: Bool) async throws {
-    let (rig, report) = try await touching(isMadeBefore: isMadeBefore)
-    #expect(report.failed == (isMadeBefore ? 3 : 1) && report.pending == 0 && rig.service.log.isEmpty, "\(report)")
+  func touchesRejected(isCreatedBefore: Bool) async throws {
+    let (rig, report) = try await touching(isCreatedBefore: isCreatedBefore)
+    #expect(report.failed == (isCreatedBefore ? 3 : 1) && report.pending == 0 && rig.service.log.isEmpty, "\(report)")
     #expect(try await rig.queue == ["1|2", "2|3", "3|3"])
     // Changes that depend on the other member of the transaction are held too.
     try await rig.store.update("Orders(2)", to: entity(("Note", .string("c"))))
@@ -74,12 +74,12 @@ struct TransactionUnitTests {
   }
 
   @Test("Undoing a transaction by one of its entities or rows undoes all of it", arguments: [0, 1, 2])
-  func undo(way: Int) async throws {
+  func undo(undoing: Int) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
     try await rig.store.update("Orders(2)", to: entity(("Note", .string("behind"))))
     try await change(rig, update(2, "Note", "x"), update(3, "Name", "c"))
-    switch way {
+    switch undoing {
     case 0: #expect(try await rig.store.undoPendingChanges(of: "Orders(1)") == 5)
     case 1: _ = try await rig.store.delete("RequestQueue(1)")
     default:
@@ -105,7 +105,7 @@ struct TransactionUnitTests {
   }
 
   @Test("An entity that a rejected transaction creates cannot be deleted alone: the error names the rest")
-  func deletesMade() async throws {
+  func deletesCreated() async throws {
     let rig = try await UploadRig()
     try await change(rig, .create(entity(("Name", .string("poison"))), in: "Orders"), update(2, "Name", "b"))
     #expect(try await rig.store.upload().failed == 2)
@@ -183,11 +183,11 @@ struct TransactionUnitTests {
   func byChance() async throws {
     var random = PrintedSeed(for: "Transactions by chance")
     for round in 0..<12 {
-      let rig = try await UploadRig(.init(rollsBack: true, answersEach: round % 2 == 0), orders: 4)
-      var course = TransactionCourse(rig: rig)
+      let rig = try await UploadRig(.init(rollsBack: true, respondsToEach: round % 2 == 0), orders: 4)
+      var run = TransactionRun(rig: rig)
       for step in 0..<25 {
-        let what = try await course.step(&random)
-        let faults = try await course.faults()
+        let what = try await run.step(&random)
+        let faults = try await run.faults()
         #expect(faults.isEmpty, "round \(round), step \(step), \(what): \(faults)")
         guard faults.isEmpty else { return }
       }
@@ -201,7 +201,7 @@ struct TransactionUnitTests {
 }
 
 /// Random changes, uploads and corrections of one store.
-private struct TransactionCourse {
+private struct TransactionRun {
   let rig: UploadRig
   /// The number of texts that each transaction sends to the service.
   private var texts: [Int: Int] = [:]

@@ -23,15 +23,15 @@ struct ChangeContentTests {
   @Test("An entity has the types of the set, a property's value that of the property, alone or in an object")
   func values() async throws {
     let rig = try await ChangeMakingTests.filled()
-    let made = try await change(
+    let created = try await change(
       .create, "Customers", #"{"Name":"Cyd","Credit":1.25,"Mails":["a","b"],"Home":{"City":"Rom"}}"#, rig)
-    guard case .entity(let entity) = made.body else {
-      Issue.record("\(made.body)")
+    guard case .entity(let entity) = created.body else {
+      Issue.record("\(created.body)")
       return
     }
     #expect(entity["Credit"]?.type == .decimal)
     #expect(entity["Mails"] == .collection([.string("a"), .string("b")]))
-    try await rig.change(made)
+    try await rig.change(created)
     for (path, json, expected) in [
       ("Customers(1)/Name", #""N""#, "N"), ("Customers(1)/Name", #"{"value":"M"}"#, "M"),
       ("Customers(1)/Home", #"{"City":"Bonn"}"#, "M"), ("Customers(1)/Mails", #"["x","y"]"#, "M"),
@@ -48,7 +48,7 @@ struct ChangeContentTests {
         == ["replaceProperty", "replaceProperty", "patchProperty", "replaceProperty"])
   }
 
-  @Test("Before V4 the value of a property stands under its name: under another's it is not taken for it")
+  @Test("Before V4 the value of a property has its name: a value with another name is not read as the property")
   func names() async throws {
     let rig = try await ChangeRig(Self.v2)
     try await rig.rows.load(
@@ -89,7 +89,7 @@ struct ChangeContentTests {
     """
 
   @Test(
-    "What cannot be read is told with its place",
+    "What cannot be read is reported with its place",
     arguments: [
       ("Customers", "{\"Name\":\"x\",}", 12), ("Customers", "{\"Level\":\"x\"}", 10), ("Customers", "[1]", 0),
       ("Customers", " 5", 1), ("Customers(1)/Level", "\"x\"", 0), ("Customers(1)/Name", "x", 0),
@@ -106,7 +106,7 @@ struct ChangeContentTests {
     }
   }
 
-  @Test("A name that is not there is told with the nearest: of an entity, a complex value, a parameter")
+  @Test("An unknown name is reported with the nearest: of an entity, a complex value, a parameter")
   func nearest() async throws {
     let rig = try await ChangeMakingTests.filled()
     for (operation, path, json, name) in [
@@ -126,7 +126,7 @@ struct ChangeContentTests {
     #expect(try await rig.queue().isEmpty)
   }
 
-  @Test("The parameters of an action have their declared types, and a wrong one is refused before it waits")
+  @Test("The parameters of an action have their declared types, and a wrong one is rejected before it is queued")
   func parameters() async throws {
     let rig = try await ChangeMakingTests.filled()
     let path = "Orders(\(ChangeMakingTests.order))/N.Close"
@@ -141,7 +141,7 @@ struct ChangeContentTests {
     #expect(try await rig.queue().count == 1)
   }
 
-  @Test("An entity that is not there, is there already, or has changed is told by its path")
+  @Test("An entity that is missing, exists already, or has changed is reported by its path")
   func paths() async throws {
     let rig = try await ChangeMakingTests.filled()
     let key: [ODataProperty] = [.init("ID", .int32(1)), .init("Name", .string("x"))]

@@ -28,7 +28,7 @@ struct ChangeMakingTests {
     return rig
   }
 
-  @Test("A created entity is there at once, with a key of this device, queued, and answered as a service answers")
+  @Test("A created entity is there at once, with a key of this device, queued, and returned as a service returns it")
   func create() async throws {
     let rig = try await Self.filled()
     let response = try await rig.create("Customers", [.init("Name", .string("Cyd")), .init("Color", .string("Blue"))])
@@ -54,8 +54,8 @@ struct ChangeMakingTests {
   @Test("Entities in line, in navigation properties and in others, with bindings to those not yet sent")
   func deep() async throws {
     let rig = try await Self.filled()
-    let made = try await rig.create("Customers", [.init("Name", .string("Cyd"))])
-    let customer = try #require(made.fields[.location]?.dropFirst("http://h/s/".count)).description
+    let created = try await rig.create("Customers", [.init("Name", .string("Cyd"))])
+    let customer = try #require(created.fields[.location]?.dropFirst("http://h/s/".count)).description
     var tags = ODataNavigationLink(
       name: "Tags",
       content: .collection(
@@ -217,9 +217,9 @@ struct ChangeMakingTests {
       try StoredStreams.prepare(snapshot.connection)
     }
     let bytes = [UInt8](repeating: 7, count: 600_000)
-    let made = try await rig.change(.createMedia(.bytes(bytes, contentType: "image/png"), in: "Pictures"))
+    let created = try await rig.change(.createMedia(.bytes(bytes, contentType: "image/png"), in: "Pictures"))
     let name = try #require(try await rig.rows.rows("SELECT Name FROM {Pictures} WHERE Name LIKE 'larder-%'").first)
-    #expect(made.fields[.location] == "http://h/s/Pictures('\(name)')")
+    #expect(created.fields[.location] == "http://h/s/Pictures('\(name)')")
     #expect(try await rig.store.media("Pictures('\(name)')/$value").body.collect() == bytes)
     try await rig.change(.updateMedia("Tags('red')/Icon", to: .bytes([1, 2, 3], contentType: "image/gif")))
     #expect(try await rig.store.media("Tags('red')/Icon").body.collect() == [1, 2, 3])
@@ -253,8 +253,8 @@ struct ChangeMakingTests {
     }
     #expect(try await rig.queue() == [])
     #expect(try await rig.read("Customers/$count") == "2")
-    let answers = try await rig.store.change([customer, order, into], isChangeSet: true)
-    #expect(answers.map(\.httpStatus) == [201, 201, 201])
+    let responses = try await rig.store.change([customer, order, into], isChangeSet: true)
+    #expect(responses.map(\.httpStatus) == [201, 201, 201])
     #expect(
       try await rig.queue() == [
         "1/1 create Customers Name", "2/1 create Orders Customer[@] <1", "3/1 create Customers#Orders  <1",

@@ -103,7 +103,7 @@ struct ChangeRestrictionTests {
     #expect(await words(rig, .create(person, in: "Firms(1)/Staff")) == "done")
   }
 
-  @Test("Each restriction refuses with the property and the annotation")
+  @Test("Each restriction is reported with the property and the annotation")
   func restrictions() async throws {
     let rig = try await rig()
     func seat(_ city: String) -> ODataValue {
@@ -168,8 +168,8 @@ struct ChangeRestrictionTests {
       (.delete("Firms(1)/Notes(1)"), .deleteRestricted, "Firms/Notes", "Capabilities.DeleteRestrictions/Deletable"),
     ]
     for (request, name, what, annotation) in cases {
-      let told = await words(rig, request)
-      #expect(told.hasPrefix("\(name) ") && told.contains("\(what) (\(annotation))"), "\(told)")
+      let message = await words(rig, request)
+      #expect(message.hasPrefix("\(name) ") && message.contains("\(what) (\(annotation))"), "\(message)")
     }
     for table in ["request", "effect", "base"] {
       #expect(try await rig.rows.rows("SELECT count(*) FROM larder_\(table)") == ["0"])
@@ -204,8 +204,8 @@ struct ChangeRestrictionTests {
           <EntitySet Name="Photos" EntityType="N.Photo">
             \(Self.record("InsertRestrictions", Self.paths("RequiredProperties", "PropertyPath", "Title")))</EntitySet>
           """))
-    let told = await words(rig, .create(ODataEntity(), in: "Photos"))
-    #expect(told.contains("createMedia"), "\(told)")
+    let message = await words(rig, .create(ODataEntity(), in: "Photos"))
+    #expect(message.contains("createMedia"), "\(message)")
     #expect(await words(rig, .createMedia(.bytes([1, 2], contentType: "image/x"), in: "Photos")) == "done")
     #expect(try await rig.queue() == ["1/1 createMedia Photos 2 bytes of image/x"])
   }
@@ -239,8 +239,8 @@ struct ChangeRestrictionTests {
       (seat(("City", .string("Ulm")), ("Rate", .decimal(6))), "Rate"),
       (seat(("Zip", .null), ("City", .string("Ulm"))), "Zip"),
     ] {
-      let told = await words(rig, request)
-      #expect(told.contains("N.Firm/Seat/\(part) \(reason)"), "\(told)")
+      let message = await words(rig, request)
+      #expect(message.contains("N.Firm/Seat/\(part) \(reason)"), "\(message)")
     }
     #expect(try await rig.queue() == [])
     let same = seat(
@@ -307,7 +307,7 @@ struct ChangeRestrictionTests {
     try await rig.rows.rows("SELECT ID, BoxID FROM {Things} ORDER BY ID")
   }
 
-  @Test("Cascade deletes related entities, and theirs; one request is sent, and all come back when it is taken back")
+  @Test("Cascade deletes related entities, and theirs; one request is sent, and all are restored when it is undone")
   func cascade() async throws {
     let rig = try await boxes("Cascade")
     let before = try await things(rig)
@@ -327,7 +327,7 @@ struct ChangeRestrictionTests {
     }
   }
 
-  @Test("None refuses while related entities are there")
+  @Test("None rejects the deletion while related entities exist")
   func none() async throws {
     let rig = try await boxes("None")
     #expect(await words(rig, .delete("Boxes(1)")).contains("leads to") == true)

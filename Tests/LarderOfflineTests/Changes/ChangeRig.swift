@@ -43,7 +43,7 @@ final class ChangeRig: Sendable {
     try await change(.update(path, to: ODataEntity(properties: properties), method: method, ifMatch: ifMatch))
   }
 
-  /// The answer to a question.
+  /// The result of a query.
   func read(_ path: String) async throws -> String {
     var options = OfflineODataResultOptions()
     options.metadata = .none
@@ -85,10 +85,10 @@ final class ChangeRig: Sendable {
   }
 
   /// Does what an upload does where the server took a request.
-  func succeed(_ request: Int64, _ answer: EntityCells? = nil) async throws {
+  func succeed(_ request: Int64, _ response: EntityCells? = nil) async throws {
     try await rows.replica.write { (snapshot) throws(StorageError) in
       var rows = LocalRows(snapshot)
-      try rows.succeed(request, with: answer)
+      try rows.succeed(request, with: response)
       try rows.finish()
     }
   }

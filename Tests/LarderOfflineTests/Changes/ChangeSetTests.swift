@@ -29,7 +29,7 @@ struct ChangeSetTests {
 
   private static func link(_ path: String, to target: String) -> ODataSingleRequest { .updateLink(path, to: target) }
 
-  private static let made = named(
+  private static let created = named(
     "o", .create(ODataEntity(properties: [ODataProperty("CustomerID", .int32(1))]), in: "Orders"))
   private static let owner = order + "/Customer/$ref"
   private static let first = order + "/First/$ref"
@@ -43,8 +43,8 @@ struct ChangeSetTests {
     ([customer("c"), unlink(owner, from: "$c")], false),
     ([customer("c"), link(owner, to: "$c"), unlink(owner, from: "$c")], true),
     ([link(first, to: "Tags('red')"), unlink(first, from: "Tags('red')")], true),
-    ([made, unlink("$o/Customer/$ref", from: "Customers(2)")], false),
-    ([made, unlink("$o/Customer/$ref", from: "Customers(1)")], true),
+    ([created, unlink("$o/Customer/$ref", from: "Customers(2)")], false),
+    ([created, unlink("$o/Customer/$ref", from: "Customers(1)")], true),
   ]
 
   @Test(
@@ -59,11 +59,11 @@ struct ChangeSetTests {
     #expect(failure?.name == (isRight ? nil : .entityNotFound), "\(failure.debugDescription)")
     let queue = try await rig.queue()
     #expect(queue.count == (isRight ? requests.count : 0))
-    // The service is not asked to compare.
+    // The service does not have to compare.
     #expect(queue.last.map { $0.contains(" deleteLink ") && $0.contains(" -") } ?? true, "\(queue)")
   }
 
-  @Test("One that does not fit is told by its place; what fails outside their making is told as itself")
+  @Test("One that does not fit is reported by its place; an error outside the change set is reported unchanged")
   func failures() async throws {
     let rig = try await UploadRig()
     let name = Array(#"{"Name":"x"}"#.utf8)

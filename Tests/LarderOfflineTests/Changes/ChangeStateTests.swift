@@ -53,7 +53,7 @@ struct ChangeStateTests {
     #expect(try await rig.read("Lines/$count?$filter=sap.entityexists(Head)") == "0")
   }
 
-  @Test("Downloads under changes: the server's rows come, the changes stay, what the server changed is told")
+  @Test("Downloads under changes: the server's rows are applied, the changes stay, what the server changed is reported")
   func download() async throws {
     let rig = try await ChangeMakingTests.filled()
     try await rig.create("Customers", [.init("Name", .string("Cyd"))])
@@ -115,11 +115,11 @@ struct ChangeStateTests {
     #expect(try await rig.read("\(order)/Tags/$count") == "1")
   }
 
-  @Test("Changes of one entity that wait are merged where the store is asked to")
+  @Test("Pending changes of one entity are merged if the option is set")
   func combining() async throws {
     let rig = try await ChangeMakingTests.filled(combines: true)
-    let made = try await rig.create("Customers", [.init("Name", .string("Cyd"))])
-    let path = try #require(made.fields[.location]?.dropFirst("http://h/s/".count)).description
+    let created = try await rig.create("Customers", [.init("Name", .string("Cyd"))])
+    let path = try #require(created.fields[.location]?.dropFirst("http://h/s/".count)).description
     try await rig.update(path, [.init("Level", .int32(1)), .init("Name", .string("C"))])
     #expect(try await rig.queue() == ["1/1 create Customers Level,Name"])
     #expect(try await rig.read("\(path)/Name/$value") == "C")
@@ -138,11 +138,11 @@ struct ChangeStateTests {
     #expect(try await rig.rows.rows("SELECT Level, Credit FROM {Customers} WHERE ID = 1") == ["-|-"])
   }
 
-  @Test("Answers say what is so of an entity's state, in both formats")
+  @Test("Results contain the state of an entity, in both formats")
   func annotations() async throws {
     let rig = try await ChangeMakingTests.filled()
-    let made = try await rig.create("Customers", [.init("Name", .string("Cyd"))])
-    guard case .entity(let entity) = try made.payload() else {
+    let created = try await rig.create("Customers", [.init("Name", .string("Cyd"))])
+    guard case .entity(let entity) = try created.payload() else {
       throw ChangeTestError.noEntity
     }
     #expect(entity.isLocal && entity.hasPendingChanges && !entity.inErrorState)

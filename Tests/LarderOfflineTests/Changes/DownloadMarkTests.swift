@@ -66,7 +66,7 @@ struct DownloadMarkTests {
       }
       #expect(try await new(rig) == "aa")
     }
-    // The second is one that may go on still.
+    // The second is one that may still continue.
     try await replica.sweep()
     #expect(try await rig.rows.rows(count) == ["2"])
     #expect(try await new(rig) == "aa")
@@ -104,7 +104,7 @@ struct DownloadMarkTests {
     _ = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1, marks: marks)
     #expect(try await rig.store.undoPendingChanges(nil) == 1)
     #expect(try await rig.rows.rows("SELECT count(*) FROM {Customers}") == ["2"])
-    // The identity under which it came is nobody's any more: its mark, which was staged, goes with it.
+    // The identity under which it came is no longer used: its mark, which was staged, goes with it.
     let ofNobody = "row <> 0 AND row NOT IN (SELECT \"@id\" FROM {Customers})"
     #expect(try await rig.rows.rows("SELECT count(*) FROM larder_upserted WHERE \(ofNobody)") == ["0"])
     #expect(try await new(rig) == "")
@@ -136,7 +136,7 @@ struct DownloadMarkTests {
     #expect(try await new(rig) == "")
   }
 
-  @Test("What is made or changed here is none of a download's until it comes back, and then it is")
+  @Test("What is created or changed here is not marked as downloaded until a download returns it")
   func changes() async throws {
     let rig = try await ChangeRig()
     try await rig.rows.load("Customers", page((1, "a"), (2, "b")))
@@ -181,14 +181,14 @@ struct DownloadMarkTests {
     #expect(try await new(rig) == "aa")
     try await read("two", page((2, "b"), (3, "cc")), marks)
     #expect(try await new(rig) == "aa,cc")
-    // A row that another query brings as it was is not new to who asks.
+    // A row that another query downloads unchanged is not new for a reader.
     marks = try await DownloadMarks.next(rig.rows.replica)
     try await read("two", page((1, "aa"), (2, "b"), (3, "cc")), marks)
     #expect(try await new(rig) == "")
     #expect(try await rig.rows.rows("SELECT count(*) FROM {Customers}") == ["3"])
   }
 
-  @Test("Entities say it where all control information is asked for, and only there")
+  @Test("Entities contain it if all control information is requested, and only then")
   func entities() async throws {
     let rig = try await ChangeRig()
     try await rig.rows.load("Customers", page((1, "a"), (2, "b")))
@@ -219,12 +219,12 @@ struct DownloadMarkTests {
     let rig = try await ChangeRig()
     try await rig.rows.load("Customers", page((1, "a")))
     let path = "Customers?$orderby=ID&$format=application/json;\(format)"
-    let answer = String(decoding: try await rig.store.json(path, .init()).bytes, as: UTF8.self)
-    #expect(answer.contains("\"@sap.upsertedLastDownload\":true"), "\(answer)")
+    let response = String(decoding: try await rig.store.json(path, .init()).bytes, as: UTF8.self)
+    #expect(response.contains("\"@sap.upsertedLastDownload\":true"), "\(response)")
   }
 
-  @Test("The answer to a change says it where all control information is asked for, and only there")
-  func answersToChanges() async throws {
+  @Test("The result of a change contains it if all control information is requested, and only then")
+  func responsesToChanges() async throws {
     let rig = try await ChangeRig()
     try await rig.rows.load("Customers", page((1, "a"), (2, "b")))
     let json = "application/json"
@@ -233,13 +233,13 @@ struct DownloadMarkTests {
         "Customers(\(id))", to: ODataEntity(properties: [ODataProperty("Level", .int32(9))]))
       request.returnPreference = .representation
       request.fields[.accept] = accept
-      let answer = String(decoding: try await rig.change(request).payloadBytes, as: UTF8.self)
-      #expect(answer.contains("\"Level\":9"), "\(answer)")
-      #expect(answer.contains("\"@sap.upsertedLastDownload\":true") == (id == 2), "\(answer)")
+      let response = String(decoding: try await rig.change(request).payloadBytes, as: UTF8.self)
+      #expect(response.contains("\"Level\":9"), "\(response)")
+      #expect(response.contains("\"@sap.upsertedLastDownload\":true") == (id == 2), "\(response)")
     }
   }
 
-  @Test("Answers that live are asked again when another download is the last")
+  @Test("Live results are read again when another download is the last")
   func live() async throws {
     let rig = try await ChangeRig()
     try await rig.rows.load("Customers", page((1, "a")))
@@ -256,9 +256,9 @@ struct DownloadMarkTests {
 
   @Test("A service says that nothing has changed: no entity is new any more")
   func notModified() async throws {
-    let answers = AnsweredInTurn()
+    let responses = ScriptedInTurn()
     let folder = try TemporaryFolder()
-    let store = try UploadRig.provider(folder, answers)
+    let store = try UploadRig.provider(folder, responses)
     try await store.add(OfflineODataDefiningQuery("customers", "Customers"))
     try await store.open()
     let filter = "Customers?$filter=sap.upsertedlastdownload()"
@@ -267,15 +267,15 @@ struct DownloadMarkTests {
     #expect(try await store.definingQueries().first?.lastWay == .notModified)
     #expect(try await store.readCount(filter) == 0)
     // A download that fails is none.
-    answers.isAway.store(true, ordering: .relaxed)
+    responses.isAway.store(true, ordering: .relaxed)
     await #expect(throws: OfflineODataError.self) { try await store.download() }
     #expect(try await store.readCount(filter) == 0)
     try await store.close()
   }
 }
 
-/// A service of two customers that knows its answer by its ETag.
-private final class AnsweredInTurn: HTTPTransport {
+/// A service of two customers that recognizes its response by its ETag.
+private final class ScriptedInTurn: HTTPTransport {
   let isAway = Atomic(false)
   let identity = "turns"
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Rows of the file with changes that wait", .timeLimit(.minutes(3)))
+@Suite("Rows of the file with pending changes", .timeLimit(.minutes(3)))
 struct LocalRowsTests {
   /// What a store should show, kept by hand: the server's rows, and requests replayed on them from the first on.
   private struct Naive {
@@ -20,11 +20,11 @@ struct LocalRowsTests {
     var requests: [(id: Int64, row: Int64, effect: Effect)] = []
 
     func seen(_ id: Int64) -> String? {
-      let own = requests.filter { $0.row == id }
+      let rowRequests = requests.filter { $0.row == id }
       guard let row = rows[id] else { return nil }
-      var value = row.exists ? row.server : own.isEmpty ? nil : row.lost
-      var isThere = row.exists || (row.lost != nil && !own.isEmpty)
-      for request in own {
+      var value = row.exists ? row.server : rowRequests.isEmpty ? nil : row.lost
+      var isThere = row.exists || (row.lost != nil && !rowRequests.isEmpty)
+      for request in rowRequests {
         switch request.effect.kind {
         case .insert:
           isThere = true
@@ -64,7 +64,7 @@ struct LocalRowsTests {
     }
   }
 
-  @Test("Any course of changes, uploads, undoing and downloads shows what a replay from the beginning shows")
+  @Test("Any sequence of changes, uploads, undoing and downloads shows what a replay from the beginning shows")
   func random() async throws {
     var random = PrintedSeed(for: "Rows with changes that wait")
     for round in 0..<12 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("What readers see of rows with changes that wait", .timeLimit(.minutes(1)))
+@Suite("What readers see of rows with pending changes", .timeLimit(.minutes(1)))
 struct PendingFoldTests {
   /// A row as one that knows nothing of bases and effects would do it: a server's copy, and changes on top, one by one.
   private struct NaiveRow {
@@ -68,7 +68,7 @@ struct PendingFoldTests {
   }
 
   @Test("Cells and requests are the same after they were kept")
-  func kept() throws {
+  func preserved() throws {
     let cells = EntityCells([
       "A": .integer(-9_223_372_036_854_775_808), "B": .text("ä\"\\\u{1}€🦆"), "C": .real(0.1), "D": .blob([0, 255, 16]),
       "E": .null, "F": .real(.infinity), "@type": .text("N.T"),

@@ -13,9 +13,9 @@ struct ShortChangeTests {
   @Test("Of many tasks at once each is made whole, or not at all; none is lost")
   func together() async throws {
     let rig = try await ChangeRig()
-    // One that is known to be quick, so that the next are made where they are asked for.
+    // One that is known to be quick, so that the next run on the calling thread.
     try await rig.create("Customers", [ODataProperty("Name", .string("first"))])
-    let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
+    let rejected = try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 1...40 {
         group.addTask {
           let name = number % 4 == 0 ? String(repeating: "x", count: 21) : "c\(number)"
@@ -29,7 +29,7 @@ struct ShortChangeTests {
       }
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
-    #expect(refused == 10)
+    #expect(rejected == 10)
     #expect(try await rig.read("Customers/$count") == "31")
     #expect(try await rig.queue().count == 31)
     try await rig.rows.replica.database.checkIntegrity()
@@ -46,7 +46,7 @@ struct ShortChangeTests {
     _ = try await other.adopt(metadata: Array(model.utf8))
     try await other.close()
     #expect(replica.plan.table("Others") == nil)
-    // Whatever the disk is: so that the next is made where it is asked for.
+    // Whatever the disk is: so that the next runs on the calling thread.
     let isQuick = replica.pace.withLock { pace in
       pace = WritingPace()
       pace.note(.zero, changes: 1)

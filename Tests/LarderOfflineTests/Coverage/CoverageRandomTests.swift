@@ -90,7 +90,7 @@ struct CoverageRandomTests {
     "Orders?$apply=topcount(2,Total)", "Orders?$apply=join(Items as I)/aggregate($count as N)",
   ]
 
-  private static func question(_ random: inout PrintedSeed) -> String {
+  private static func query(_ random: inout PrintedSeed) -> String {
     func pick(_ from: [String]?) -> String { from?.randomElement(using: &random) ?? "" }
     if Bool.random(using: &random) { return pick(paths) }
     let set = pick(["Customers", "Orders", "Orders", "Products", "Tags"])
@@ -106,12 +106,12 @@ struct CoverageRandomTests {
     return set + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
   }
 
-  private enum Answer {
+  private enum Outcome {
     case json(JSONNode?)
     case error(OfflineODataError)
   }
 
-  private func ask(_ store: OfflineODataProvider, _ path: String) async -> Answer {
+  private func read(_ store: OfflineODataProvider, _ path: String) async -> Outcome {
     do {
       let bytes = try await store.readJSON(path).bytes
       return .json((try? JSONNode(bytes)) ?? .string(String(decoding: bytes, as: UTF8.self)))
@@ -144,7 +144,7 @@ struct CoverageRandomTests {
   func random() async throws {
     var random = PrintedSeed(for: "CoverageRandomTests")
     let copies = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }.map { $0 / 40 } ?? 24
-    var counts = (answered: 0, refused: 0, other: 0)
+    var counts = (succeeded: 0, rejected: 0, other: 0)
     for number in 1...max(1, copies) {
       var chosen: [String] = []
       for set in Self.queries {
@@ -156,12 +156,12 @@ struct CoverageRandomTests {
         chosen += ["Orders(1)/Items", "Orders(3)/Items?$expand=Notes"]
       }
       let rig = try await CoverageRig(chosen)
-      let (folder, same) = try await CoverageWorld.whole.present(in: rig.store).store()
+      let (folder, same) = try await CoverageData.whole.present(in: rig.store).store()
       for _ in 0..<40 {
-        let path = Self.question(&random)
-        let (partial, whole) = (await ask(rig.store, path), await ask(same, path))
+        let path = Self.query(&random)
+        let (partial, whole) = (await read(rig.store, path), await read(same, path))
         switch (partial, whole) {
-        case (.error(let error), _) where error.name == .notDownloaded: counts.refused += 1
+        case (.error(let error), _) where error.name == .notDownloaded: counts.rejected += 1
         case (.error(let one), .error(let other)):
           #expect(one.name == other.name, "copy \(number) \(chosen): \(path): \(one) instead of \(other)")
           counts.other += 1
@@ -169,7 +169,7 @@ struct CoverageRandomTests {
           #expect(
             isSame(one, other),
             "copy \(number) \(chosen): \(path): \(one.debugDescription) instead of \(other.debugDescription)")
-          counts.answered += 1
+          counts.succeeded += 1
         case (.error(let error), .json): Issue.record("copy \(number) \(chosen): \(path): \(error)")
         case (.json(let one), .error(let error)):
           // The complete copy lacks a singleton that this one lacks too.
@@ -181,7 +181,7 @@ struct CoverageRandomTests {
       _ = folder
     }
     print("CoverageRandomTests: \(counts)")
-    #expect(counts.answered > counts.refused / 4)
+    #expect(counts.succeeded > counts.rejected / 4)
   }
 
   /// The result of a store that does not check what was downloaded.
@@ -202,23 +202,23 @@ struct CoverageRandomTests {
     let rig = try await CoverageRig([
       "Orders?$select=ID,Status,CustomerID", "Customers?$filter=ID ge 3&$expand=Boss", "Tags",
     ])
-    let (folder, same) = try await CoverageWorld.whole.present(in: rig.store).store()
+    let (folder, same) = try await CoverageData.whole.present(in: rig.store).store()
     var random = PrintedSeed(for: "CoverageRandomTests, silence")
-    var found: Set<String> = []
+    var paths: Set<String> = []
     for _ in 0..<300 {
-      let path = Self.question(&random)
-      guard case .json(let truth) = await ask(same, path), let answer = try? await silent(rig.store, path) else {
+      let path = Self.query(&random)
+      guard case .json(let truth) = await read(same, path), let stored = try? await silent(rig.store, path) else {
         continue
       }
-      if !isSame(answer, truth) {
-        found.insert(path)
-        switch await ask(rig.store, path) {
-        case .json(let own): #expect(isSame(own, truth), "\(path)")
+      if !isSame(stored, truth) {
+        paths.insert(path)
+        switch await read(rig.store, path) {
+        case .json(let storedJSON): #expect(isSame(storedJSON, truth), "\(path)")
         case .error(let error): #expect(error.name == .notDownloaded, "\(path): \(error)")
         }
       }
     }
-    #expect(found.count > 10, "\(found)")
+    #expect(paths.count > 10, "\(paths)")
     try await same.close()
     try await rig.close()
     _ = folder
@@ -232,12 +232,12 @@ struct CoverageRandomTests {
       "Tags?$expand=Orders", "Me?$expand=Boss,Reports",
     ])
     for _ in 0..<400 {
-      let path = Self.question(&random)
-      let (answer, truth) = (await ask(rig.store, path), await ask(rig.service, path))
-      switch (answer, truth) {
+      let path = Self.query(&random)
+      let (stored, truth) = (await read(rig.store, path), await read(rig.service, path))
+      switch (stored, truth) {
       case (.json(let one), .json(let other)): #expect(isSame(one, other), "\(path)")
       case (.error(let one), .error(let other)): #expect(one.name == other.name, "\(path): \(one)")
-      default: Issue.record("\(path): \(answer) instead of \(truth)")
+      default: Issue.record("\(path): \(stored) instead of \(truth)")
       }
     }
     try await rig.close()

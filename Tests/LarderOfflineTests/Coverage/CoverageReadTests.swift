@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// A store with some defining queries, over a service with all of ``CoverageWorld``.
+/// A store with some defining queries, over a service with all of ``CoverageData``.
 final class CoverageRig: Sendable {
   let service: OfflineODataProvider
   private let rig: StoreRig
@@ -17,7 +17,7 @@ final class CoverageRig: Sendable {
   var store: OfflineODataProvider { opened.withLock { $0 } }
 
   init(_ queries: [String]) async throws {
-    (folder, service) = try await CoverageWorld.whole.store()
+    (folder, service) = try await CoverageData.whole.store()
     rig = try StoreRig("http://h/s/")
     opened = Mutex(try await Self.open(queries, rig, service))
   }
@@ -25,7 +25,7 @@ final class CoverageRig: Sendable {
   private static func open(
     _ queries: [String], _ rig: StoreRig, _ service: OfflineODataProvider
   ) async throws -> OfflineODataProvider {
-    let store = try rig.provider(transport: CoverageWorld.Service(store: service))
+    let store = try rig.provider(transport: CoverageData.Service(store: service))
     for (number, query) in queries.enumerated() {
       try await store.add(OfflineODataDefiningQuery("q\(number + 1)", query))
     }
@@ -62,7 +62,7 @@ struct CoverageReadTests {
     /// Reads that fail with `notDownloaded`, and a part of the message.
     var missing: [(path: String, words: String)] = []
     /// Reads that succeed, and a part of the result.
-    var answered: [(path: String, words: String)] = []
+    var successes: [(path: String, words: String)] = []
 
     var description: String { queries.joined(separator: " & ") }
   }
@@ -78,7 +78,7 @@ struct CoverageReadTests {
         ("Orders(1)/Customer", "'Customers'"), ("Orders?$expand=Customer", "'Customers'"),
         ("Orders?$filter=Customer/Name eq 'C1'", "'Customers'"), ("$entity?$id=Tags(1)", "'Tags'"),
       ],
-      answered: [
+      successes: [
         ("Orders(4)/Customer", ""), ("Orders/$count", "4"),
         ("Orders?$filter=CustomerID eq 2&$count=true", "@odata.count\":2"),
       ]),
@@ -101,7 +101,7 @@ struct CoverageReadTests {
         ("Products?$filter=N.Special/Best/ID eq 1", "N.Special/Best"), ("Tags(1)/Orders(1)", "Tags?$expand=Orders"),
         ("Orders?$filter=Tags/any(t:t/Name eq 'T1')", "$expand=Tags"), ("Orders(1)/Tags(1)/Name", "$expand=Tags"),
       ],
-      answered: [
+      successes: [
         ("Orders(1)/Customer", "C1"), ("Customers(2)/Orders?$orderby=ID", "n3"),
         ("Orders?$filter=Customer/Name eq 'C1'", "n1"),
         ("Customers?$filter=Orders/any(o:o/ID eq 3)", "C2"), ("Products(2)/N.Special/Discount", "5"),
@@ -111,7 +111,7 @@ struct CoverageReadTests {
     Example(
       queries: ["Orders?$expand=Items($expand=Notes),Tags", "Customers?$expand=Boss"],
       missing: [("Customers(1)/Orders(9)/Items", "404")],
-      answered: [
+      successes: [
         ("Orders(2)/Items", "[]"), ("Orders(2)/Tags", "[]"), ("Orders(2)/Items/$count", "0"), ("Customers(1)/Boss", ""),
         ("Customers(1)/Reports?$orderby=ID", "C3"), ("Tags(1)/Orders", "n1"), ("Orders(1)/Items(2)/Notes", "[]"),
         ("Tags", "T1"), ("Orders(1)/Items(7)", "404"),
@@ -130,7 +130,7 @@ struct CoverageReadTests {
         ("Customers?$filter=Name eq 'C1'", "Name"), ("Customers(1)/Orders", "CustomerID"),
         ("Orders?$apply=concat(identity,aggregate($count as N))", "Orders/"),
       ],
-      answered: [
+      successes: [
         ("Orders?$filter=Status eq 1&$orderby=ID", #"[{"ID":1,"Status":1},{"ID":3,"Status":1}]"#),
         ("Orders(2)", #""ID":2,"Status":2}"#), ("Orders?$select=ID,Note&$top=1", #"[{"ID":1}]"#),
         ("Customers(2)", #""ID":2,"City":{"Zip":50}}"#), ("Customers(2)/City", #""Zip":50}"#),
@@ -146,7 +146,7 @@ struct CoverageReadTests {
         ("Orders?$filter=Items/any()", "Items"),
         ("Orders?$filter=Note eq 'n1'", "q2"), ("Orders(4)/Note", "Note"), ("Orders?$orderby=Note", "Note"),
       ],
-      answered: [
+      successes: [
         ("Orders(1)/Items?$select=No", #"{"No":1},{"No":2}"#), ("Orders(1)/Note", "n1"),
         (
           "Orders?$filter=Status eq 1&$expand=Items($select=No)&$orderby=Note desc&$select=ID",
@@ -162,7 +162,7 @@ struct CoverageReadTests {
       missing: [
         ("Customers(1)/Boss", "Boss"), ("Customers?$expand=Boss", "Boss"), ("Customers?$filter=Boss eq null", "Boss"),
       ],
-      answered: [
+      successes: [
         ("Customers(3)/Boss", "C1"), ("Customers?$filter=ID ge 3&$expand=Boss", "C1"),
         ("Products(2)/N.Special/Best", "P1"),
         ("Customers(3)?$expand=Boss($select=ID)&$select=ID", #""ID":3,"Boss":{"ID":1}}"#),
@@ -170,14 +170,14 @@ struct CoverageReadTests {
     Example(
       queries: ["Customers(1)?$expand=Reports($levels=2)", "Me"],
       missing: [("Customers(4)/Reports", "Reports"), ("Me/Boss", "Me?$expand=Boss")],
-      answered: [
+      successes: [
         ("Customers(1)/Reports?$orderby=ID&$select=ID", #"[{"ID":2},{"ID":3}]"#), ("Me/Name", "M"),
         ("Customers(2)/Boss", "C1"),
         ("Customers(1)?$expand=Reports($levels=2;$select=ID)&$select=ID", #"{"ID":4}"#),
       ].filter { $0.0 != "Customers(1)?$expand=Reports($levels=2;$select=ID)&$select=ID" }),
     Example(
       queries: ["Customers(1)?$expand=Reports($levels=max)"],
-      answered: [
+      successes: [
         ("Customers(4)/Reports", "[]"), ("Customers?$filter=Reports/any(r:r/ID eq 4)&$select=ID", #"[{"ID":2}]"#),
       ]),
     // Contained entities of one entity only.
@@ -186,12 +186,12 @@ struct CoverageReadTests {
       missing: [
         ("Orders(3)/Items", "Items"), ("Orders?$expand=Items", "Items"), ("Orders(1)/Items(1)/Notes", "Notes"),
       ],
-      answered: [("Orders(1)/Items?$select=No", #"[{"No":1},{"No":2}]"#), ("Orders(1)/Items(1)/Text", "a")]),
+      successes: [("Orders(1)/Items?$select=No", #"[{"No":1},{"No":2}]"#), ("Orders(1)/Items(1)/Text", "a")]),
     // References, and counts.
     Example(
       queries: ["Tags", "Orders?$expand=Tags/$ref", "Customers?$expand=*"],
       missing: [("Orders(1)/Items", "Items")],
-      answered: [
+      successes: [
         ("Orders(1)/Tags?$orderby=ID&$select=ID", #"[{"ID":1},{"ID":2}]"#), ("Tags(4)/Orders", "[]"),
         ("Customers(4)/Boss", "C2"),
         ("Tags?$filter=Orders/$count eq 2&$select=ID", #"[{"ID":2}]"#),
@@ -210,7 +210,7 @@ struct CoverageReadTests {
       #expect(error?.name == name, "\(example): \(path): \(error.debugDescription)")
       if words != "404" { #expect(error?.errorMessage.contains(words) == true, "\(path): \(error.debugDescription)") }
     }
-    for (path, words) in example.answered {
+    for (path, words) in example.successes {
       if words == "404" {
         let error = await rig.error(path)
         #expect(error?.name == .entityNotFound, "\(example): \(path): \(error.debugDescription)")

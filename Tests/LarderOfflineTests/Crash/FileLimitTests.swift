@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Offline store: a process whose files may not grow", .timeLimit(.minutes(3)))
 struct FileLimitTests {
-  @Test("it says so; what was committed stays, and the next one goes on")
+  @Test("it is reported; committed data stays, and the next one resumes")
   func limits() async throws {
     let place = try VersionedFolder()
     defer { place.server.stop() }

@@ -58,7 +58,7 @@ struct KilledStore {
   }
 
   private func checkItems(_ note: String, _ version: Int) async throws {
-    let found = try await replica.read { (snapshot) throws(StorageError) -> [String] in
+    let rows = try await replica.read { (snapshot) throws(StorageError) -> [String] in
       guard let orders = snapshot.plan.table("Orders"), let items = snapshot.plan.table("Orders/Items") else {
         return []
       }
@@ -72,7 +72,7 @@ struct KilledStore {
       let items = VersionedService.items(order)
       return items.isEmpty ? nil : "\(order) " + items.map { "\($0)=\(version)" }.joined(separator: ",")
     }
-    #expect(found == wanted, "\(note): the items are not those of state \(version)")
+    #expect(rows == wanted, "\(note): the items are not those of state \(version)")
   }
 
   /// Bytes are those of one state, whichever: they come behind the rows.
@@ -95,28 +95,28 @@ struct KilledStore {
     }
   }
 
-  /// What is in the file and belongs to nothing: staged pages, tables that nobody reads, bytes of no stream.
+  /// What is in the file and belongs to nothing: staged pages, tables that are not read, bytes of no stream.
   func rubbish() async throws -> [String] {
     try await replica.database.read { (connection) throws(StorageError) in
-      var found: [String] = []
+      var rows: [String] = []
       for table in ["larder_litter", "larder_download", "larder_inline", "larder_stage"] {
         let count = try connection.first("SELECT count(*) FROM \(table)") { (row) throws(StorageError) in
           try row.int64(0)
         }
-        if count != 0 { found.append("\(count ?? 0) in \(table)") }
+        if count != 0 { rows.append("\(count ?? 0) in \(table)") }
       }
       let strays = """
         SELECT name FROM sqlite_schema WHERE type = 'table' AND (name GLOB 'e[0-9]*_*' OR name GLOB 'l[0-9]*_*')
         AND name NOT IN (SELECT iif(kind = 1, 'l', 'e') || id || '_' || generation FROM larder_table)
         """
-      found += try connection.rows(strays) { (row) throws(StorageError) in try row.text(0) }
+      rows += try connection.rows(strays) { (row) throws(StorageError) in try row.text(0) }
       if try connection.hasTable("larder_stream_chunk", "larder_stream_chunk") {
         let orphans = "generation NOT IN (SELECT generation FROM larder_stream)"
-        found += try connection.rows("SELECT generation FROM larder_stream_chunk WHERE \(orphans)") {
+        rows += try connection.rows("SELECT generation FROM larder_stream_chunk WHERE \(orphans)") {
           (row) throws(StorageError) in "bytes \(try row.int64(0))"
         }
       }
-      return found
+      return rows
     }
   }
 

@@ -8,13 +8,13 @@ import Testing
 
 @Suite("Offline store: the power goes", .timeLimit(.minutes(2)))
 struct PowerLossTests {
-  @Test("whatever of the log has reached the disk, and garbage behind it: the store shows one state and goes on")
+  @Test("any part of the log that reached the disk, and garbage behind it: the store shows one state and works")
   func log() async throws {
     var random = PrintedSeed(for: "the power goes")
     let rig = try await VersionedStore()
     let (service, store) = (rig.place.service, rig.store)
     defer { rig.place.server.stop() }
-    // All that follows stays in the log: each of its beginnings is what a disk may have at some moment.
+    // All that follows stays in the log: each of its beginnings is what a disk may have at some time.
     try await store.store?.replica.database.write { (connection) throws(StorageError) in
       try connection.run("PRAGMA wal_autocheckpoint = 0")
     }
@@ -27,14 +27,14 @@ struct PowerLossTests {
       let copy = try TemporaryFolder()
       let path = copy.file("store.larder")
       let length = number == 0 ? log.count : Int.random(in: 0...log.count, using: &random)
-      var kept = log.prefix(length)
-      // A sector that was on its way, or blocks of another file's.
+      var remaining = log.prefix(length)
+      // A sector that was being written, or blocks of another file's.
       if number % 3 == 0 {
-        kept += (0..<Int.random(in: 1...9000, using: &random)).map { _ in UInt8.random(in: 0...255) }
+        remaining += (0..<Int.random(in: 1...9000, using: &random)).map { _ in UInt8.random(in: 0...255) }
       }
-      if number % 5 == 1, length < log.count { kept += Data(count: log.count - length) }
+      if number % 5 == 1, length < log.count { remaining += Data(count: log.count - length) }
       try file.write(to: URL(filePath: path))
-      try kept.write(to: URL(filePath: path + "-wal"))
+      try remaining.write(to: URL(filePath: path + "-wal"))
       let killed = try await KilledStore(path)
       let versions = try await killed.check("\(length) of \(log.count) bytes of the log")
       states.insert("\(versions["Rows"] ?? 0) \(versions["Whole"] ?? 0)")

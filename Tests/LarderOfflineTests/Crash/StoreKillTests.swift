@@ -2,7 +2,7 @@ import Foundation
 import LarderTestSupport
 import Testing
 
-/// How often a process is killed; `LARDER_KILLS` asks for more.
+/// How often a process is killed; `LARDER_KILLS` sets more.
 private enum StoreKills {
   static let count = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap { Int($0) } ?? 12
   /// A kill takes half a second, on a busy machine three.
@@ -11,13 +11,13 @@ private enum StoreKills {
 
 @Suite("Offline store: a process that is killed while it downloads", .timeLimit(StoreKills.limit))
 struct StoreKillTests {
-  @Test("the file is sound, readers see one state, the next one goes on at the page that was cut, nothing stays behind")
+  @Test("the file is sound, readers see one state, the next one resumes at the interrupted page, nothing stays behind")
   func kills() async throws {
     var random = PrintedSeed(for: "kills of an offline store")
     var left = StoreKills.count
     var finished = 0
     while left > 0 {
-      // A new store now and then: first downloads are cut as well as later ones.
+      // A new store now and then: first downloads are interrupted as well as later ones.
       let count = min(left, Int.random(in: 1...25, using: &random))
       left -= count
       finished += try await life(of: count, &random)
@@ -25,7 +25,7 @@ struct StoreKillTests {
     print("\(StoreKills.count) kills, \(finished) downloads ended before them")
   }
 
-  /// Kills a store's processes so often, then lets one come to its end. Answers how many downloads ended before kills.
+  /// Kills a store's processes so often, then lets one end. Returns how many downloads ended before kills.
   private func life(of kills: Int, _ random: inout PrintedSeed) async throws -> Int {
     let place = try VersionedFolder()
     let (service, server) = (place.service, place.server)
@@ -43,31 +43,34 @@ struct StoreKillTests {
       }
       finished += await process.lines().filter { $0.hasPrefix("done") || $0 == "open" }.count
       let note = "kill \(kill)"
-      // What the process had asked for is heard to its end, and counted as its own.
+      // What the process had requested is recorded to its end, and counted as its own.
       try await server.waitForClosedConnections(server.connectionCount)
-      resumed(service.takeAsked(), &before, note)
+      resumed(service.takeRequested(), &before, note)
       try await place.check(note)
     }
     try await place.finish()
-    resumed(service.takeAsked(), &before, "the end")
+    resumed(service.takeRequested(), &before, "the end")
     return finished
   }
 
-  /// Where a process was killed: the page that it asked for last, and the one before, whose rows may not have been written.
+  /// Where a process was killed: the page that it requested last, and the one before, whose rows may not have been
+  /// written.
   private struct Place {
-    let last: VersionedService.Asked
+    let last: VersionedService.RequestedPage
     let earlier: String?
   }
 
-  /// Each set goes on with one of the last two pages that were asked for, or the one behind them; and no download begins it
+  /// Each set resumes with one of the last two requested pages, or the one after them; and no download begins it
   /// twice.
   private func resumed(
-    _ asked: (pages: [VersionedService.Asked], downloads: Int), _ before: inout [String: Place], _ note: String
+    _ requested: (pages: [VersionedService.RequestedPage], downloads: Int), _ before: inout [String: Place],
+    _ note: String
   ) {
-    for (set, pages) in Dictionary(grouping: asked.pages, by: \.set) {
+    for (set, pages) in Dictionary(grouping: requested.pages, by: \.set) {
       let goesOn = pages.first?.link.contains("skip") == true
       let begins = pages.filter { !$0.link.contains("skip") }.count + (goesOn ? 1 : 0)
-      #expect(begins <= asked.downloads, "\(note): \(set) began \(begins) times in \(asked.downloads) downloads")
+      #expect(
+        begins <= requested.downloads, "\(note): \(set) began \(begins) times in \(requested.downloads) downloads")
       if let place = before[set], let next = place.last.next, let first = pages.first {
         #expect(
           [place.earlier, place.last.link, next].contains(first.link),

@@ -18,7 +18,7 @@ struct TwoProcessTests {
     enum CodingKeys: String, CodingKey { case id = "ID", state = "State" }
   }
 
-  @Test("what another process downloads comes to the live results here, each answer of one state")
+  @Test("what another process downloads reaches the live results here, each result of one state")
   func live() async throws {
     let rig = try await VersionedStore()
     let store = rig.store
@@ -43,17 +43,17 @@ struct TwoProcessTests {
     try await store.close()
   }
 
-  @Test("a process that ended between its change and the telling of it is heard all the same")
+  @Test("a change of a process that ended before it reported the change is noticed all the same")
   func untold() async throws {
-    let service = EvilService()
+    let service = FaultyService()
     let server = try service.serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
     let other = try await Database.open(
       store.file, key: try RigKey.fromEnvironment(), schema: ReplicaSchema.schema)
-    var answers = try store.live([String: String].self, "Rows(1)?$select=Text").makeAsyncIterator()
-    #expect(try await answers.next() != nil)
+    var responses = try store.live([String: String].self, "Rows(1)?$select=Text").makeAsyncIterator()
+    #expect(try await responses.next() != nil)
     // The change, and no word of it.
     try await other.write { (connection) throws(StorageError) in
       let name = try connection.first("SELECT 'e' || id || '_' || generation FROM larder_table WHERE name = 'Rows'") {
@@ -62,7 +62,7 @@ struct TwoProcessTests {
       try connection.run("UPDATE \(name ?? "") SET Text = 'untold'")
       try connection.logChange(nil)
     }
-    #expect(try await answers.next()?["Text"] == "untold")
+    #expect(try await responses.next()?["Text"] == "untold")
     try await other.close()
     try await store.close()
   }

@@ -11,38 +11,41 @@ import Testing
 
 @Suite("Offline store: a process that is killed while it makes changes and uploads them", .timeLimit(.minutes(5)))
 struct UploadKillTests {
-  struct World: Sendable, CustomTestStringConvertible {
+  struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String
-    let ways: UploadService.Ways
-    /// Of a thousand changes so many are done and not answered.
+    let behavior: UploadService.Behavior
+    /// Of a thousand changes so many are done and get no response.
     var losses = 0
     var testDescription: String { name }
   }
 
-  static let worlds = [
-    World(name: "V4", ways: .init()), World(name: "V2, If-Match", ways: .init(isV2: true, requiresIfMatch: true)),
-    World(name: "no batches", ways: .init(batchStatus: 404, requiresIfMatch: true)),
-    World(name: "silent", ways: .init(isSilent: true)), World(name: "lost answers", ways: .init(), losses: 100),
-    World(name: "V2, lost answers", ways: .init(isV2: true), losses: 100),
-    World(name: "names", ways: .init(knowsNames: true), losses: 100),
+  static let scenarios = [
+    Scenario(name: "V4", behavior: .init()),
+    Scenario(name: "V2, If-Match", behavior: .init(isV2: true, requiresIfMatch: true)),
+    Scenario(name: "no batches", behavior: .init(batchStatus: 404, requiresIfMatch: true)),
+    Scenario(name: "silent", behavior: .init(isSilent: true)),
+    Scenario(name: "lost responses", behavior: .init(), losses: 100),
+    Scenario(name: "V2, lost responses", behavior: .init(isV2: true), losses: 100),
+    Scenario(name: "names", behavior: .init(knowsNames: true), losses: 100),
   ]
 
-  @Test("every acknowledged change is there and none is sent twice; in the end both sides are equal", arguments: worlds)
-  func kills(world: World) async throws {
-    var random = PrintedSeed(for: "kills of an upload, \(world.name)")
-    // A short one of all worlds; a long one spreads over them.
-    var left = max(3, UploadKills.count / Self.worlds.count)
+  @Test(
+    "every acknowledged change is there and none is sent twice; in the end both sides are equal", arguments: scenarios)
+  func kills(scenario: Scenario) async throws {
+    var random = PrintedSeed(for: "kills of an upload, \(scenario.name)")
+    // A short one of all scenarios; a long one spreads over them.
+    var left = max(3, UploadKills.count / Self.scenarios.count)
     var changes = 0
     while left > 0 {
       let count = min(left, Int.random(in: 1...20, using: &random))
       left -= count
-      changes += try await life(world, count, &random)
+      changes += try await life(scenario, count, &random)
     }
-    print("\(world.name): \(changes) changes")
+    print("\(scenario.name): \(changes) changes")
   }
 
   @Test(
-    "Two processes make changes, upload and download at once: nobody hears that the file is busy, nothing is doubled")
+    "Two processes make changes, upload and download at once: no error that the file is busy, nothing is doubled")
   func twoProcesses() async throws {
     let shop = UploadServer(.init(requiresIfMatch: true))
     shop.service.change { state in
@@ -56,8 +59,8 @@ struct UploadKillTests {
     try await store.open()
     let process = try CrashRigProcess(["upload", "shop", folder.path, root.absoluteString, "7", "1"])
     async let said = UploadKills.lines(of: process, until: 150, 0)
-    var hand = UploadCrashRig.Hand(world: .shop, store: store, random: .init(state: 9), round: 2)
-    var told = ToldChanges()
+    var hand = UploadCrashRig.Hand(service: .shop, store: store, random: .init(state: 9), round: 2)
+    var reported = ReportedChanges()
     let (lines, more) = AsyncStream.makeStream(of: String.self)
     hand.say = { more.yield($0) }
     for number in 0..<60 {
@@ -69,26 +72,26 @@ struct UploadKillTests {
       } catch let error as OfflineODataError where [.uploadRunning, .downloadRunning].contains(error.name) {
         // The other is at it.
       } catch let error as OfflineODataError where error.name == .unsupportedByService {
-        // No batches were asked for, and a transaction waits.
+        // No batches were requested, and a transaction is pending.
       }
     }
     more.finish()
-    for await line in lines { told.take([line]) }
+    for await line in lines { reported.take([line]) }
     let other = await said
-    told.take(other)
+    reported.take(other)
     #expect(
       !other.contains {
         $0.hasPrefix("failed") || $0.contains("busy") || $0.contains("in use") || $0.contains("using the file")
       }, "\(other)")
-    #expect(told.cuts.allSatisfy { $0.contains("is running") || $0.contains("one batch") }, "\(told.cuts)")
+    #expect(reported.cuts.allSatisfy { $0.contains("is running") || $0.contains("one batch") }, "\(reported.cuts)")
     try await store.close()
-    told.take(await UploadKills.last("shop", folder, root.absoluteString, 7))
-    try await checkEnd(folder, root.absoluteString, shop.service, told, "two processes", isInTurn: false)
-    print("two processes: \(told.all.count) changes")
+    reported.take(await UploadKills.last("shop", folder, root.absoluteString, 7))
+    try await checkEnd(folder, root.absoluteString, shop.service, reported, "two processes", isInTurn: false)
+    print("two processes: \(reported.all.count) changes")
   }
 
-  private func life(_ world: World, _ kills: Int, _ random: inout PrintedSeed) async throws -> Int {
-    let shop = UploadServer(world.ways, losses: world.losses, seed: random.next())
+  private func life(_ scenario: Scenario, _ kills: Int, _ random: inout PrintedSeed) async throws -> Int {
+    let shop = UploadServer(scenario.behavior, losses: scenario.losses, seed: random.next())
     shop.service.change { state in
       for key in 1...5 { state.sets["Orders"]?[key] = .init(values: ["ID": "\(key)", "Name": "\"n\(key)\""]) }
     }
@@ -97,29 +100,30 @@ struct UploadKillTests {
     let folder = try TemporaryFolder()
     let root = server.url("/s/").absoluteString
     let seed = random.next()
-    var told = ToldChanges()
+    var reported = ReportedChanges()
     for round in 1...kills {
       let process = try CrashRigProcess(["upload", "shop", folder.path, root, "\(seed)", "\(round)"])
       let pause = UInt32.random(in: 0...15_000, using: &random)
       if Bool.random(using: &random) {
         shop.onRequest(Int.random(in: 1...40, using: &random)) { UploadKills.kill(process, after: pause) }
-        told.take(await process.lines())
+        reported.take(await process.lines())
       } else {
-        told.take(await UploadKills.lines(of: process, until: Int.random(in: 1...60, using: &random), pause))
+        reported.take(await UploadKills.lines(of: process, until: Int.random(in: 1...60, using: &random), pause))
       }
       try await server.waitForClosedConnections(server.connectionCount)
-      try await check(folder, root, shop.service.now, told, "round \(round) of \(seed)")
+      try await check(folder, root, shop.service.now, reported, "round \(round) of \(seed)")
     }
     shop.loseNothing()
-    told.take(await UploadKills.last("shop", folder, root, seed))
+    reported.take(await UploadKills.last("shop", folder, root, seed))
     try await server.waitForClosedConnections(server.connectionCount)
-    try await checkEnd(folder, root, shop.service, told, "the end of \(seed)")
-    return told.all.count
+    try await checkEnd(folder, root, shop.service, reported, "the end of \(seed)")
+    return reported.all.count
   }
 
   /// Every change that was acknowledged waits, or took effect once; none took effect twice.
   private func check(
-    _ folder: TemporaryFolder, _ root: String, _ service: UploadService.State, _ told: ToldChanges, _ note: String,
+    _ folder: TemporaryFolder, _ root: String, _ service: UploadService.State, _ reported: ReportedChanges,
+    _ note: String,
     isInTurn: Bool = true
   ) async throws {
     guard FileManager.default.fileExists(atPath: folder.file("store.larder")) else { return }
@@ -127,24 +131,24 @@ struct UploadKillTests {
     let waiting = try await store.requests()
     let effects = Dictionary(
       grouping: service.marks.map { $0.split(separator: " ") }, by: { String($0.last ?? "") })
-    for change in told.all where !change.isDeletion {
+    for change in reported.all where !change.isDeletion {
       let count = effects[change.mark]?.count ?? 0
       #expect(count <= 1, "\(note): \(change.mark) took effect \(count) times")
       let waits = waiting.contains { $0.contains("\"\(change.mark)\"") }
-      if told.isAcknowledged(change) { #expect(count == 1 || waits, "\(note): \(change.mark) is lost") }
+      if reported.isAcknowledged(change) { #expect(count == 1 || waits, "\(note): \(change.mark) is lost") }
     }
     let archived = try await store.archived()
     #expect(archived.isEmpty, "\(note): \(archived)")
     // As readers see it.
-    var orders: [String: [ToldChanges.Told]] = [:]
-    for change in told.all where change.place.hasPrefix("Orders") {
+    var orders: [String: [ReportedChanges.ReportedChange]] = [:]
+    for change in reported.all where change.place.hasPrefix("Orders") {
       let order = try await store.order(change.place)
-      let isDeleted = change.isDeletion && told.isAcknowledged(change)
+      let isDeleted = change.isDeletion && reported.isAcknowledged(change)
       #expect(order == nil || !isDeleted, "\(note): \(change.place) is there and was deleted")
       if let order, change.isUpdate, isInTurn { orders["\(order.key) \(order.mark)", default: []].append(change) }
     }
     for (order, updates) in orders {
-      let possible = told.possible(updates)
+      let possible = reported.possible(updates)
       let mark = String(order.split(separator: " ").last ?? "")
       #expect(possible.isEmpty || possible.contains(mark), "\(note): order \(order), its updates are \(possible)")
     }
@@ -152,14 +156,14 @@ struct UploadKillTests {
   }
 
   private func checkEnd(
-    _ folder: TemporaryFolder, _ root: String, _ service: UploadService, _ told: ToldChanges, _ note: String,
+    _ folder: TemporaryFolder, _ root: String, _ service: UploadService, _ reported: ReportedChanges, _ note: String,
     isInTurn: Bool = true
   ) async throws {
-    try await check(folder, root, service.now, told, note, isInTurn: isInTurn)
+    try await check(folder, root, service.now, reported, note, isInTurn: isInTurn)
     let store = try await KilledQueue(folder, root)
     let (requests, leftovers) = (try await store.requests(), try await store.leftovers())
-    #expect(requests.isEmpty && leftovers == 0, "\(note): \(told.reports.suffix(3)) \(requests)")
-    #expect(told.reports.allSatisfy { $0[1] == 0 }, "\(note): changes failed")
+    #expect(requests.isEmpty && leftovers == 0, "\(note): \(reported.reports.suffix(3)) \(requests)")
+    #expect(reported.reports.allSatisfy { $0[1] == 0 }, "\(note): changes failed")
     for (set, columns) in [("Orders", ["Name", "Note", "Total"]), ("Items", ["Order_ID", "Text"])] {
       let there = service.entities(set).map { key, entity in
         "\(key)|" + columns.map { entity.values[$0]?.replacing("\"", with: "") ?? "-" }.joined(separator: "|")
@@ -170,9 +174,9 @@ struct UploadKillTests {
     }
     // Updates of an order took effect in the order in which they were made.
     for (order, marks) in Dictionary(grouping: service.now.marks, by: { $0.prefix { $0 != " " } }) {
-      let updates = marks.compactMap { mark in told.all.first { $0.isUpdate && mark.hasSuffix(" \($0.mark)") } }
-      for own in isInTurn ? [updates] : Array(Dictionary(grouping: updates, by: \.round).values) {
-        #expect(zip(own, own.dropFirst()).allSatisfy { $0.isBefore($1) }, "\(note): \(order): \(marks)")
+      let updates = marks.compactMap { mark in reported.all.first { $0.isUpdate && mark.hasSuffix(" \($0.mark)") } }
+      for series in isInTurn ? [updates] : Array(Dictionary(grouping: updates, by: \.round).values) {
+        #expect(zip(series, series.dropFirst()).allSatisfy { $0.isBefore($1) }, "\(note): \(order): \(marks)")
       }
     }
     try await store.close()
@@ -183,20 +187,20 @@ struct UploadKillTests {
   "Offline store: a process that is killed while it uploads to a real service", .mockSAP("--require-if-match"),
   .serialized, .timeLimit(.minutes(5)))
 struct ServiceKillTests {
-  @Test("every acknowledged change arrives, once", arguments: [UploadCrashRig.World.sales2, .sales4])
-  func kills(world: UploadCrashRig.World) async throws {
-    var random = PrintedSeed(for: "kills of an upload to \(world)")
-    let root = world == .sales2 ? try MockSAP.ofSuite.salesOrdersV2 : try MockSAP.ofSuite.salesOrdersV4
+  @Test("every acknowledged change arrives, once", arguments: [UploadCrashRig.Service.sales2, .sales4])
+  func kills(service: UploadCrashRig.Service) async throws {
+    var random = PrintedSeed(for: "kills of an upload to \(service)")
+    let root = service == .sales2 ? try MockSAP.ofSuite.salesOrdersV2 : try MockSAP.ofSuite.salesOrdersV4
     let folder = try TemporaryFolder()
     let seed = random.next()
-    var told = ToldChanges()
+    var reported = ReportedChanges()
     // The two versions have their data in common: each has marks of its own.
-    let first = world == .sales2 ? 1 : 500
+    let first = service == .sales2 ? 1 : 500
     for round in first..<first + max(3, UploadKills.count / 10) {
-      let process = try CrashRigProcess(["upload", "\(world)", folder.path, root, "\(seed)", "\(round)"])
+      let process = try CrashRigProcess(["upload", "\(service)", folder.path, root, "\(seed)", "\(round)"])
       let pause = UInt32.random(in: 0...100_000, using: &random)
-      told.take(await UploadKills.lines(of: process, until: Int.random(in: 2...40, using: &random), pause))
-      // What was on its way when it was killed comes to its end first.
+      reported.take(await UploadKills.lines(of: process, until: Int.random(in: 2...40, using: &random), pause))
+      // What was in progress when it was killed ends first.
       _ = try MockSAP.ofSuite.requests(limit: 1)
       guard FileManager.default.fileExists(atPath: folder.file("store.larder")) else { continue }
       let store = try await KilledQueue(folder, root)
@@ -204,43 +208,44 @@ struct ServiceKillTests {
       #expect(archived.isEmpty, "round \(round): \(archived)")
       try await store.close()
     }
-    let lines = await UploadKills.last("\(world)", folder, root, seed)
-    told.take(lines)
+    let lines = await UploadKills.last("\(service)", folder, root, seed)
+    reported.take(lines)
     let store = try await KilledQueue(folder, root)
     let (requests, leftovers) = (try await store.requests(), try await store.leftovers())
-    #expect(requests.isEmpty && leftovers == 0, "\(told.reports.suffix(3)) \(lines) \(requests)")
+    #expect(requests.isEmpty && leftovers == 0, "\(reported.reports.suffix(3)) \(lines) \(requests)")
     try await store.close()
     let other = try TemporaryFolder()
     guard let url = URL(string: root) else { return }
-    let reader = try await UploadCrashRig.provider(world, other.path, url)
+    let reader = try await UploadCrashRig.provider(service, other.path, url)
     try await reader.open()
-    let here = try await UploadCrashRig.provider(world, folder.path, url)
+    let here = try await UploadCrashRig.provider(service, folder.path, url)
     try await here.open()
-    let query = "\(world.orders)?$select=\(world.key),\(world.made),\(world.changed)&$orderby=\(world.key)"
+    let query =
+      "\(service.orders)?$select=\(service.key),\(service.textProperty),\(service.changed)&$orderby=\(service.key)"
     let (mine, theirs) = (try await here.text(query), try await reader.text(query))
     #expect(mine == theirs)
-    for change in told.all where !change.isUpdate {
+    for change in reported.all where !change.isUpdate {
       let count = theirs.components(separatedBy: "\"\(change.mark)\"").count - 1
-      let isSound = count == 1 || count == 0 && !told.isAcknowledged(change)
+      let isSound = count == 1 || count == 0 && !reported.isAcknowledged(change)
       #expect(isSound, "\(change.mark) is there \(count) times")
     }
-    for (place, updates) in Dictionary(grouping: told.all.filter(\.isUpdate), by: \.place) {
-      let possible = told.possible(updates)
+    for (place, updates) in Dictionary(grouping: reported.all.filter(\.isUpdate), by: \.place) {
+      let possible = reported.possible(updates)
       guard let order = try await here.readEntity(place), !possible.isEmpty else { continue }
-      guard case .string(let mark)? = order[world.changed] else { continue }
+      guard case .string(let mark)? = order[service.changed] else { continue }
       // It may have been updated under another of its keys later.
-      let isKnown = told.all.contains { $0.mark == mark && $0.place != place }
+      let isKnown = reported.all.contains { $0.mark == mark && $0.place != place }
       #expect(possible.contains(mark) || isKnown, "\(place) has \(mark), its updates are \(possible)")
     }
     try await here.close()
     try await reader.close()
-    print("\(world): \(told.all.count) changes")
+    print("\(service): \(reported.all.count) changes")
   }
 }
 
 /// How processes are killed.
 enum UploadKills {
-  /// How often; `LARDER_KILLS` asks for more.
+  /// How often; `LARDER_KILLS` sets more.
   static let count = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap { Int($0) } ?? 21
 
   static func kill(_ process: CrashRigProcess, after microseconds: UInt32) {
@@ -265,8 +270,8 @@ enum UploadKills {
   }
 
   /// Lets a process upload all that waits.
-  static func last(_ world: String, _ folder: TemporaryFolder, _ root: String, _ seed: UInt64) async -> [String] {
-    guard let process = try? CrashRigProcess(["upload", world, folder.path, root, "\(seed)", "0"]) else { return [] }
+  static func last(_ service: String, _ folder: TemporaryFolder, _ root: String, _ seed: UInt64) async -> [String] {
+    guard let process = try? CrashRigProcess(["upload", service, folder.path, root, "\(seed)", "0"]) else { return [] }
     let lines = await process.lines()
     #expect(lines.last == "closed", "\(lines)")
     return lines

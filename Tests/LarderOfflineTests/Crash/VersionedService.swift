@@ -8,8 +8,8 @@ import Synchronization
 /// `Rows` has delta links; `Whole` has none; `Orders` contain `Items`, some of them behind links in line; `Photos` have
 /// bytes. Each metadata request moves the service on, where it moves.
 final class VersionedService: Sendable {
-  /// One request for entities of a set: what was asked, what was answered as the next link.
-  struct Asked: Sendable, Hashable {
+  /// One request for entities of a set: what was requested, and the next link in the response.
+  struct RequestedPage: Sendable, Hashable {
     let set: String
     let link: String
     let next: String?
@@ -18,7 +18,7 @@ final class VersionedService: Sendable {
   private struct State {
     var version = 1
     var moves = true
-    var asked: [Asked] = []
+    var requested: [RequestedPage] = []
     /// Metadata requests since they were taken: each begins a download.
     var downloads = 0
     var requests = 0
@@ -34,11 +34,11 @@ final class VersionedService: Sendable {
     set { state.withLock { $0.moves = newValue } }
   }
 
-  /// What was asked for since the last time, and how many downloads began.
-  func takeAsked() -> (pages: [Asked], downloads: Int) {
+  /// What was requested since the last time, and how many downloads began.
+  func takeRequested() -> (pages: [RequestedPage], downloads: Int) {
     state.withLock { state in
-      defer { (state.asked, state.downloads) = ([], 0) }
-      return (state.asked, state.downloads)
+      defer { (state.requested, state.downloads) = ([], 0) }
+      return (state.requested, state.downloads)
     }
   }
 
@@ -73,9 +73,9 @@ final class VersionedService: Sendable {
     switch set {
     case "Orders":
       let all = items(id)
-      let cut = all.count > 2 ? Array(all.prefix(2)) : all
+      let page = all.count > 2 ? Array(all.prefix(2)) : all
       let link = all.count > 2 ? ",\"Items@odata.nextLink\":\"Orders(\(id))/Items?v=\(version)&skip=2\"" : ""
-      let inline = cut.map { item($0, version) }.joined(separator: ",")
+      let inline = page.map { item($0, version) }.joined(separator: ",")
       return "{\"ID\":\(id),\"State\":\(version),\"Items\":[\(inline)]\(link)}"
     case "Photos":
       return "{\"@odata.mediaEtag\":\"\\\"\(version)\\\"\",\"ID\":\(id),\"State\":\(version)}"
@@ -85,9 +85,9 @@ final class VersionedService: Sendable {
 
   private static func item(_ number: Int, _ version: Int) -> String { "{\"No\":\(number),\"State\":\(version)}" }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  func reply(to request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  func reply(to request: ScriptedServer.Request) -> ScriptedServer.Response {
     let (now, run) = state.withLock { state -> (Int, (@Sendable () -> Void)?) in
       state.requests += 1
       var run: (@Sendable () -> Void)?
@@ -123,7 +123,7 @@ final class VersionedService: Sendable {
     return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }
 
-  private func inline(_ path: String, _ options: [String: Int]) -> ScriptedServer.Answer {
+  private func inline(_ path: String, _ options: [String: Int]) -> ScriptedServer.Response {
     let order = Int(path.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }) ?? 0
     let (version, skip) = (options["v"] ?? 0, options["skip"] ?? 0)
     let all = VersionedService.items(order)
@@ -132,11 +132,11 @@ final class VersionedService: Sendable {
     return json("{\"@odata.context\":\"$metadata#\(path)\",\"value\":[\(rows.joined(separator: ","))]\(next)}")
   }
 
-  private func json(_ text: String) -> ScriptedServer.Answer {
+  private func json(_ text: String) -> ScriptedServer.Response {
     .response(200, fields: [.contentType: "application/json", .odataVersion: "4.0"], body: text)
   }
 
-  private func page(_ set: String, _ options: [String: Int], _ now: Int, tracks: Bool) -> ScriptedServer.Answer {
+  private func page(_ set: String, _ options: [String: Int], _ now: Int, tracks: Bool) -> ScriptedServer.Response {
     let version = options["to"] ?? options["v"] ?? now
     let skip = options["skip"] ?? 0
     let size = options["since"] == nil ? 40 : 100
@@ -161,14 +161,14 @@ final class VersionedService: Sendable {
     }
     let names = ["v", "since", "to", "skip", "tracked"]
     let link = names.compactMap { name in options[name].map { "\(name)=\($0)" } }.joined(separator: "&")
-    let asked = Asked(set: set, link: link, next: next.map { VersionedService.normal($0) })
-    state.withLock { $0.asked.append(asked) }
+    let requested = RequestedPage(set: set, link: link, next: next.map { VersionedService.normal($0) })
+    state.withLock { $0.requested.append(requested) }
     let values = rows.dropFirst(skip).prefix(size).joined(separator: ",")
     let context = options["since"] == nil ? set : set + "/$delta"
     return json("{\"@odata.context\":\"$metadata#\(context)\",\(count)\"value\":[\(values)]\(end)}")
   }
 
-  /// A link's options as ``Asked`` writes them.
+  /// A link's options as ``RequestedPage`` writes them.
   private static func normal(_ link: String) -> String {
     link.drop { $0 != "?" }.dropFirst().split(separator: "&").map { $0 == "tracked" ? "tracked=-1" : String($0) }
       .sorted { order($0) < order($1) }.joined(separator: "&")

@@ -109,7 +109,7 @@ struct EncryptedStoreTests {
       Case(isEncrypted: true, givesKey: false, name: .encryptionKeyMissing),
       Case(isEncrypted: false, givesKey: true, name: .storeNotEncrypted),
     ])
-  func refused(_ which: Case) async throws {
+  func rejected(_ which: Case) async throws {
     try await fill(which.isEncrypted ? right : nil)
     let before = try bytes()
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -138,7 +138,7 @@ struct EncryptedStoreTests {
     for text in ["\(parameters)", String(reflecting: parameters), dumped] { #expect(!text.contains(secret)) }
   }
 
-  @Test("a sealed folder: an encrypted store is read under its key, and refuses another at once")
+  @Test("a read-only folder: an encrypted store is read with its key, and rejects another at once")
   func readOnly() async throws {
     guard let sealed = try SealedFolder() else { return print("nothing may be sealed here") }
     try await fill(right)
@@ -164,7 +164,7 @@ struct EncryptedStoreTests {
 
   // MARK: Another key
 
-  @Test("a plain store is encrypted, gets another key and is plain again, with all that waits in it")
+  @Test("a plain store is encrypted, gets another key and is plain again, with all its pending changes")
   func changing() async throws {
     try await fill(nil)
     try await OfflineODataProvider.changeEncryptionKey(of: parameters(nil), to: right)
@@ -224,7 +224,7 @@ struct EncryptedStoreTests {
 
   // MARK: A lost key
 
-  @Test("a store whose key is lost can be cleared, where nobody has it open", arguments: [true, false])
+  @Test("a store whose key is lost can be cleared if it is not open", arguments: [true, false])
   func clearing(givesKey: Bool) async throws {
     try await fill(right)
     let store = try provider(right)

@@ -18,7 +18,7 @@ struct StoreMarkerTests {
 
   /// What was found, in whatever file.
   private static func markers(_ search: MarkerSearch) -> Set<String> {
-    Set(search.found.map { String($0.split(separator: ": ", maxSplits: 1).last ?? "") })
+    Set(search.matches.map { String($0.split(separator: ": ", maxSplits: 1).last ?? "") })
   }
 
   /// A store's whole life; `look` is called again and again while it is open, and where it is closed.
@@ -34,12 +34,12 @@ struct StoreMarkerTests {
     try await store.open()
     look()
     #expect(try await store.readMedia("Photos(1)/$value").starts(with: Array(Marker.media.text(run).utf8)))
-    let made = ODataEntity(properties: [
-      ODataProperty("ID", .int32(9)), ODataProperty("Text", .string(Marker.made.text(run))),
+    let created = ODataEntity(properties: [
+      ODataProperty("ID", .int32(9)), ODataProperty("Text", .string(Marker.created.text(run))),
     ])
     _ = try await store.execute(
       single: ODataSingleRequest(
-        .create, "Rows", body: .entity(made), fields: ["X-Field": Marker.field.text(run)],
+        .create, "Rows", body: .entity(created), fields: ["X-Field": Marker.field.text(run)],
         customTag: Marker.tag.text(run)))
     let changed = ODataEntity(properties: [ODataProperty("Text", .string(Marker.changed.text(run)))])
     try await store.update("Rows(1)", to: changed)
@@ -51,7 +51,7 @@ struct StoreMarkerTests {
     #expect(try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0)).failed == 3)
     #expect(try await store.readCount("ErrorArchive") == 3)
     look()
-    service.cut()
+    service.interrupt()
     await #expect(throws: OfflineODataError.self) { try await store.download() }
     look()
     try await store.close()
@@ -81,15 +81,15 @@ struct StoreMarkerTests {
     if isEncrypted {
       try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: keys[1])
       search.look(in: folder.path)
-      #expect(search.found == [])
-      #expect(open.found == [])
+      #expect(search.matches == [])
+      #expect(open.matches == [])
     } else {
-      #expect(Self.markers(search) == Set(Marker.allCases.filter(\.isKept).map { $0.text(run) } + Self.words))
+      #expect(Self.markers(search) == Set(Marker.allCases.filter(\.isStored).map { $0.text(run) } + Self.words))
       // Of the copy that is encrypted nothing of that is left.
       try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: keys[0])
       var second = MarkerSearch(for: all + Self.words)
       second.look(in: folder.path)
-      #expect(second.found == [])
+      #expect(second.matches == [])
     }
     #expect(search.names.isSuperset(of: ["store.larder", "store.larder-wal", "store.larder-shm"]))
     print("\(search.looks) looks, \(search.bytes >> 20) MiB, \(search.names.count) files")
@@ -123,12 +123,12 @@ struct StoreMarkerTests {
         #expect(search.names.isSuperset(of: ["store.larder", "store.larder-wal"]))
         print("\(search.looks) looks, \(search.bytes >> 20) MiB")
         // The program itself is read too while it starts.
-        let found = Set(search.found.filter { $0.hasPrefix("store.larder") || $0.hasPrefix("etilqs_") })
+        let matches = Set(search.matches.filter { $0.hasPrefix("store.larder") || $0.hasPrefix("etilqs_") })
         guard isEncrypted else {
-          #expect(found.count > Self.words.count)
+          #expect(matches.count > Self.words.count)
           continue
         }
-        #expect(found == [])
+        #expect(matches == [])
         let store = try await KilledStore(folder.file("store.larder"), key: try RigKey.make())
         _ = try await store.check("kill \(kill)")
         try await store.close()

@@ -13,10 +13,10 @@ import Testing
 struct OtherKindTests {
   struct Other: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let answer: ScriptedServer.Answer
+    let response: ScriptedServer.Response
 
-    init(_ what: String, _ answer: ScriptedServer.Answer) { (testDescription, self.answer) = (what, answer) }
-    init(_ what: String, json: String) { self.init(what, EvilService.json(json)) }
+    init(_ what: String, _ response: ScriptedServer.Response) { (testDescription, self.response) = (what, response) }
+    init(_ what: String, json: String) { self.init(what, FaultyService.json(json)) }
     init(_ what: String, type: String, _ body: String) {
       self.init(what, .response(200, fields: [.contentType: type, .odataVersion: "4.0"], body: body))
     }
@@ -27,7 +27,7 @@ struct OtherKindTests {
   static let v4 = [
     Other("no content", .response(204)),
     Other(
-      "accepted, to be answered later",
+      "accepted, with a response later",
       .response(202, fields: [.contentType: "application/json"], body: "{\"value\":[]}")),
     Other("an empty array", json: "[]"),
     Other("an array of objects", json: "[{\"ID\":1}]"),
@@ -51,12 +51,12 @@ struct OtherKindTests {
     Other("rows of another set", json: "{\"@odata.context\":\"$metadata#Others\",\"value\":[]}"),
   ]
 
-  /// `EvilService` with a second set.
-  static let metadata = EvilService.metadata().replacingOccurrences(
+  /// `FaultyService` with a second set.
+  static let metadata = FaultyService.metadata().replacingOccurrences(
     of: "<EntitySet Name=\"Rows\"", with: "<EntitySet Name=\"Others\" EntityType=\"N.Part\"/><EntitySet Name=\"Rows\"")
 
-  private func rig(tracks: Bool = false) async throws -> EvilRig {
-    let rig = try await EvilRig(tracks: tracks)
+  private func rig(tracks: Bool = false) async throws -> FaultRig {
+    let rig = try await FaultRig(tracks: tracks)
     rig.service.metadata = Self.metadata
     _ = try await rig.store.download()
     return rig
@@ -65,7 +65,7 @@ struct OtherKindTests {
   @Test("a whole read fails with what came, and nothing changes", arguments: v4)
   func whole(_ other: Other) async throws {
     let rig = try await rig()
-    let error = await rig.download { _ in other.answer }
+    let error = await rig.download { _ in other.response }
     #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts().count == 5)
     #expect(try await rig.isIntact(rig.service.version))
@@ -77,8 +77,8 @@ struct OtherKindTests {
     let rig = try await rig()
     let error = await rig.download { request in
       request.query?.contains("skip") == true
-        ? other.answer
-        : EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"new\"}],\"@odata.nextLink\":\"Rows?skip\"}")
+        ? other.response
+        : FaultyService.json("{\"value\":[{\"ID\":1,\"Text\":\"new\"}],\"@odata.nextLink\":\"Rows?skip\"}")
     }
     #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts() == [String](repeating: "v1", count: 5))
@@ -90,13 +90,13 @@ struct OtherKindTests {
     guard other.testDescription != "a delta" else { return }
     let rig = try await rig(tracks: true)
     let body = "{\"value\":[{\"ID\":1,\"Text\":\"a\"},{\"ID\":2,\"Text\":\"b\"}],\"@odata.deltaLink\":\"Rows?d=1\"}"
-    let first = await rig.download { _ in EvilService.json(body) }
+    let first = await rig.download { _ in FaultyService.json(body) }
     #expect(first == nil)
     let whole = Mutex(0)
     let error = await rig.download { request in
-      if request.query?.contains("d=1") == true { return other.answer }
+      if request.query?.contains("d=1") == true { return other.response }
       whole.withLock { $0 += 1 }
-      return EvilService.json(body)
+      return FaultyService.json(body)
     }
     #expect(error == nil, "\(error.debugDescription)")
     let wholeReads = whole.withLock { $0 }
@@ -109,11 +109,11 @@ struct OtherKindTests {
   func inline(_ other: Other) async throws {
     // Parts may be in that set too.
     guard other.testDescription != "rows of another set" else { return }
-    let rig = try await EvilRig(query: "Rows?$expand=Parts")
+    let rig = try await FaultRig(query: "Rows?$expand=Parts")
     rig.service.metadata = Self.metadata
     let error = await rig.download { request in
-      guard !request.target.contains("Parts?") else { return other.answer }
-      return EvilService.json("{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"Rows(1)/Parts?a=0\"}]}")
+      guard !request.target.contains("Parts?") else { return other.response }
+      return FaultyService.json("{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"Rows(1)/Parts?a=0\"}]}")
     }
     #expect(error?.name == .malformedResponse, "\(error.debugDescription)")
     #expect(try await rig.texts().count == 5)
@@ -129,20 +129,20 @@ struct OtherKindTests {
       Other("an empty object", json: "{}"), Other("no content", .response(204)), Other("an array", json: "[]"),
     ])
   func single(_ other: Other) async throws {
-    let evil = Mutex(false)
-    let server = try OddService(metadata: Self.me) { asked, _ in
-      switch asked.prefix(while: { $0 != "?" }) {
-      case "Rows(1)", "Me": evil.withLock { $0 } ? other.answer : OddService.json("{\"ID\":1,\"Text\":\"one\"}")
+    let faulty = Mutex(false)
+    let server = try OddService(metadata: Self.me) { paths, _ in
+      switch paths.prefix(while: { $0 != "?" }) {
+      case "Rows(1)", "Me": faulty.withLock { $0 } ? other.response : OddService.json("{\"ID\":1,\"Text\":\"one\"}")
       default: nil
       }
     }.serve()
     defer { server.stop() }
     for query in ["Rows(1)", "Me"] {
-      evil.withLock { $0 = false }
+      faulty.withLock { $0 = false }
       let rig = try StoreRig(server.url("/s/").absoluteString)
       let store = try await rig.open(["q": query])
       #expect(try await store.text(query == "Me" ? "Me" : "Rows").contains("one"))
-      evil.withLock { $0 = true }
+      faulty.withLock { $0 = true }
       if query == "Me", other.testDescription == "no content" {
         // A nullable singleton (Protocol 4.01 §11.2.4).
         try await store.download()
@@ -172,32 +172,32 @@ struct OtherKindTests {
     Other("an entity", json: "{\"d\":{\"__metadata\":{\"uri\":\"Rows(1)\",\"type\":\"N.A\"},\"ID\":1}}"),
   ]
 
-  private static func v2Server(_ evil: @escaping @Sendable () -> ScriptedServer.Answer?) throws -> ScriptedServer {
-    try OddService(metadata: ReplicaDeltaTests.v2) { asked, fields in
-      guard asked.prefix(while: { $0 != "?" }) == "As" else { return nil }
-      return evil()
+  private static func v2Server(_ faulty: @escaping @Sendable () -> ScriptedServer.Response?) throws -> ScriptedServer {
+    try OddService(metadata: ReplicaDeltaTests.v2) { paths, fields in
+      guard paths.prefix(while: { $0 != "?" }) == "As" else { return nil }
+      return faulty()
         ?? v2JSON("{\"d\":{\"results\":[{\"ID\":1,\"T\":\"a\"},{\"ID\":2,\"T\":\"b\"}]}}")
     }.serve()
   }
 
-  private static func v2JSON(_ text: String) -> ScriptedServer.Answer {
+  private static func v2JSON(_ text: String) -> ScriptedServer.Response {
     .response(200, fields: [.contentType: "application/json", .dataServiceVersion: "2.0"], body: text)
   }
 
   @Test("V2: a whole read fails with what came, and nothing changes", arguments: v2)
   func wholeV2(_ other: Other) async throws {
-    let isEvil = Mutex(false)
-    let server = try Self.v2Server { isEvil.withLock { $0 } ? other.answer : nil }
+    let isFaulty = Mutex(false)
+    let server = try Self.v2Server { isFaulty.withLock { $0 } ? other.response : nil }
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["q": "As"])
-    isEvil.withLock { $0 = true }
+    isFaulty.withLock { $0 = true }
     await #expect(throws: OfflineODataError.self) { try await store.download() }
     #expect(try await store.size("As") == 2)
     try await store.close()
   }
 
-  @Test("V2: what is V2's own empties a set: d with an array, with results, and a feed that was asked for")
+  @Test("V2: what is V2's own empties a set: d with an array, with results, and a requested feed")
   func emptyV2() async throws {
     for body in ["{\"d\":[]}", "{\"d\":{\"results\":[]}}", "{\"d\":{\"results\":[],\"__count\":\"0\"}}"] {
       let isEmpty = Mutex(false)
@@ -212,12 +212,12 @@ struct OtherKindTests {
     }
   }
 
-  @Test("V2: Atom that nobody asked for is asked for, before it counts")
+  @Test("V2: Atom that was not requested is requested before it counts")
   func atomV2() async throws {
-    let asked = Mutex<[String]>([])
+    let paths = Mutex<[String]>([])
     let server = try OddService(metadata: ReplicaDeltaTests.v2) { path, fields in
       guard path.prefix(while: { $0 != "?" }) == "As" else { return nil }
-      asked.withLock { $0.append(fields[.accept] ?? "") }
+      paths.withLock { $0.append(fields[.accept] ?? "") }
       let feed = ReplicaDeltaTests.atom.split(separator: "\n").filter { !$0.contains("deleted-entry") }
       return .response(200, fields: [.contentType: "application/atom+xml"], body: feed.joined(separator: "\n"))
     }.serve()
@@ -225,7 +225,7 @@ struct OtherKindTests {
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["q": "As"])
     #expect(try await store.size("As") == 1)
-    let accepted = asked.withLock { $0 }
+    let accepted = paths.withLock { $0 }
     #expect(accepted.map { $0.contains("atom") } == [false, true])
     try await store.close()
   }
@@ -234,11 +234,11 @@ struct OtherKindTests {
 
   @Test("a web page in place of a picture does not replace it")
   func stream() async throws {
-    let isEvil = Mutex(false)
-    let metadata = EvilService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>")
-    let server = try OddService(metadata: metadata) { asked, _ in
-      let version = isEvil.withLock { $0 ? 2 : 1 }
-      switch asked.prefix(while: { $0 != "?" }) {
+    let isFaulty = Mutex(false)
+    let metadata = FaultyService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>")
+    let server = try OddService(metadata: metadata) { paths, _ in
+      let version = isFaulty.withLock { $0 ? 2 : 1 }
+      switch paths.prefix(while: { $0 != "?" }) {
       case "Rows":
         return OddService.json(
           "{\"value\":[{\"ID\":1,\"Photo@odata.mediaContentType\":\"image/png\","
@@ -255,7 +255,7 @@ struct OtherKindTests {
     let store = try rig.provider()
     try await store.add(OfflineODataDefiningQuery("q", "Rows", automaticallyRetrievesStreams: true))
     try await store.open()
-    isEvil.withLock { $0 = true }
+    isFaulty.withLock { $0 = true }
     await #expect(throws: OfflineODataError.self) { try await store.download() }
     #expect(try await store.readMedia("Rows(1)/Photo") == Array("picture".utf8))
     try await store.close()

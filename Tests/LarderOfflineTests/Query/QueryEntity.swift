@@ -22,7 +22,7 @@ final class QueryEntity: Hashable {
 }
 
 /// All entities of a test.
-struct QueryWorld {
+struct QueryDataSet {
   var entities: [QueryEntity] = []
 
   func all(_ place: String) -> [QueryEntity] { entities.filter { $0.place == place } }
@@ -34,13 +34,13 @@ struct QueryWorld {
   }
 
   /// A random shop: small, with many nulls and equal values, so that filters match something.
-  static func random(_ random: inout some RandomNumberGenerator, products: Int = 60) -> QueryWorld {
-    var world = QueryWorld()
+  static func random(_ random: inout some RandomNumberGenerator, products: Int = 60) -> QueryDataSet {
+    var dataSet = QueryDataSet()
     var categories: [QueryEntity] = []
     for number in 1...6 {
       let parent = number > 2 ? Int32.random(in: 1..<Int32(number), using: &random) : nil
       categories.append(
-        world.add(
+        dataSet.add(
           "Categories", "Shop.Category",
           [
             "ID": .int32(Int32(number)), "Name": text(&random), "ParentID": parent.map { .int32($0) } ?? .null,
@@ -52,42 +52,42 @@ struct QueryWorld {
       category.links["Parent"] = [above]
       above.links["Children", default: []].append(category)
     }
-    var made: [QueryEntity] = []
-    for number in 1...max(products, 1) { made.append(world.product(number, categories, &random)) }
-    for product in made {
+    var createdProducts: [QueryEntity] = []
+    for number in 1...max(products, 1) { createdProducts.append(dataSet.product(number, categories, &random)) }
+    for product in createdProducts {
       for _ in 0..<Int.random(in: 0...3, using: &random) {
-        let friend = made[Int.random(in: 0..<made.count, using: &random)]
+        let friend = createdProducts[Int.random(in: 0..<createdProducts.count, using: &random)]
         if product.links["Friends"]?.contains(friend) != true { product.links["Friends", default: []].append(friend) }
       }
       if product.type == "Shop.Special", Bool.random(using: &random) {
-        product.links["Best"] = [made[Int.random(in: 0..<made.count, using: &random)]]
+        product.links["Best"] = [createdProducts[Int.random(in: 0..<createdProducts.count, using: &random)]]
       }
     }
-    for number in 1...5 { world.order(number, made, &random) }
-    return world
+    for number in 1...5 { dataSet.order(number, createdProducts, &random) }
+    return dataSet
   }
 
   private mutating func product(
     _ number: Int, _ categories: [QueryEntity], _ random: inout some RandomNumberGenerator
   ) -> QueryEntity {
     let isSpecial = number % 4 == 0
-    var values = QueryWorld.scalars(&random)
+    var values = QueryDataSet.scalars(&random)
     values["ID"] = .int32(Int32(number))
     values["Stock"] = .int16(Int16.random(in: -3...3, using: &random))
     values["Tags"] = .collection(
-      (0..<Int.random(in: 0...3, using: &random)).map { _ in QueryWorld.text(&random, canBeNull: false) })
+      (0..<Int.random(in: 0...3, using: &random)).map { _ in QueryDataSet.text(&random, canBeNull: false) })
     values["Numbers"] = .collection(
       (0..<Int.random(in: 0...3, using: &random)).map { _ in .int32(Int32.random(in: 0...4, using: &random)) })
-    values["Home"] = Bool.random(using: &random) ? QueryWorld.address(&random) : .null
+    values["Home"] = Bool.random(using: &random) ? QueryDataSet.address(&random) : .null
     values["Places"] = .collection(
-      (0..<Int.random(in: 0...2, using: &random)).map { _ in QueryWorld.address(&random) })
+      (0..<Int.random(in: 0...2, using: &random)).map { _ in QueryDataSet.address(&random) })
     var category: QueryEntity?
     if Int.random(in: 0..<5, using: &random) > 0 {
       category = categories[Int.random(in: 0..<categories.count, using: &random)]
     }
-    values["Maker"] = QueryWorld.maker(&random)
+    values["Maker"] = QueryDataSet.maker(&random)
     values["CategoryID"] = category?.values["ID"] ?? .null
-    if isSpecial { values["Discount"] = QueryWorld.maybe(.int32(Int32.random(in: 0...5, using: &random)), &random) }
+    if isSpecial { values["Discount"] = QueryDataSet.maybe(.int32(Int32.random(in: 0...5, using: &random)), &random) }
     let entity = add("Products", isSpecial ? "Shop.Special" : "Shop.Product", values)
     if let category {
       entity.links["Category"] = [category]
@@ -98,7 +98,7 @@ struct QueryWorld {
 
   private static func scalars(_ random: inout some RandomNumberGenerator) -> [String: ODataValue] {
     let decimals = ["0", "0.0", "1", "1.50", "1.5", "-2.25", "10", "3.0000000000000000000001", "3"]
-    let moments = [
+    let timestamps = [
       "2024-01-31T12:00:00Z", "2024-01-31T13:00:00+01:00", "2024-02-29T23:59:59.5Z", "2019-12-31T00:00:00-05:00",
     ]
     return [
@@ -111,7 +111,7 @@ struct QueryWorld {
       "Color": maybe(.enumeration(pick(["Red", "Green", "Blue"], &random)), &random),
       "Traits": maybe(.enumeration(pick(["Plain", "New", "New,Sale", "Sale,Rare"], &random)), &random),
       "Active": maybe(.boolean(Bool.random(using: &random)), &random),
-      "Made": maybe(ODataDateTimeOffset(pick(moments, &random)).map { .dateTimeOffset($0) } ?? .null, &random),
+      "Made": maybe(ODataDateTimeOffset(pick(timestamps, &random)).map { .dateTimeOffset($0) } ?? .null, &random),
       "Day": maybe(
         ODataDate(pick(["2024-01-31", "2024-02-29", "2019-12-31"], &random)).map { .date($0) } ?? .null, &random),
       "Life": maybe(

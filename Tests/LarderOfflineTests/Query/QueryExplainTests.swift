@@ -7,7 +7,7 @@ import Testing
 @Suite("How queries are executed", .timeLimit(.minutes(1)))
 struct QueryExplainTests {
   private func rig() async throws -> QueryRig {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let products = try #require(rig.plan.table("Products"))
     let table = rig.state.tables[products.number]
     try await rig.database.write { (connection) throws(StorageError) in

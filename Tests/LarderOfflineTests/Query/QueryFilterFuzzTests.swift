@@ -8,9 +8,9 @@ import Testing
 
 /// The number of random queries. `LARDER_QUERIES=20000 LARDER_SEED=random` runs more and different ones.
 enum QueryChance {
-  static let asked = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }
-  static func count(_ usual: Int) -> Int { asked ?? usual }
-  static let limit: TimeLimitTrait.Duration = .minutes(asked == nil ? 5 : 60)
+  static let requestedCount = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }
+  static func count(_ usual: Int) -> Int { requestedCount ?? usual }
+  static let limit: TimeLimitTrait.Duration = .minutes(requestedCount == nil ? 5 : 60)
 }
 
 @Suite("Random queries, in SQL and in memory", .timeLimit(QueryChance.limit))
@@ -22,10 +22,10 @@ struct QueryFilterFuzzTests {
     ("Categories(1)/Products", .product), ("Categories(2)/Children", .category), ("Products(3)/Friends", .product),
   ]
 
-  static func entities(_ url: String, _ world: QueryWorld) throws -> [QueryEntity] {
+  static func entities(_ url: String, _ dataSet: QueryDataSet) throws -> [QueryEntity] {
     let bound = try QueryModel.bind(url)
-    guard case .path(let path) = bound.resource, let any = world.entities.first else { return [] }
-    guard case .many(let items) = try QueryWorldAnswers(world: world, entity: any).follow(path) else { return [] }
+    guard case .path(let path) = bound.resource, let any = dataSet.entities.first else { return [] }
+    guard case .many(let items) = try QueryEvaluator(dataSet: dataSet, entity: any).follow(path) else { return [] }
     return items.compactMap { item in if case .entity(let entity) = item { entity } else { nil } }
   }
 
@@ -34,7 +34,7 @@ struct QueryFilterFuzzTests {
     var bound = 0
     var unbound: [String: Int] = [:]
     var failing = 0
-    var refused: [String: Int] = [:]
+    var rejected: [String: Int] = [:]
     var rows = 0
 
     mutating func note(_ why: inout [String: Int], _ text: String) { why[text, default: 0] += 1 }
@@ -44,8 +44,8 @@ struct QueryFilterFuzzTests {
       for (why, count) in unbound.sorted(by: { $0.value > $1.value }).prefix(5) {
         Swift.print("  unbound \(count): \(why)")
       }
-      for (why, count) in refused.sorted(by: { $0.value > $1.value }).prefix(8) {
-        Swift.print("  refused \(count): \(why)")
+      for (why, count) in rejected.sorted(by: { $0.value > $1.value }).prefix(8) {
+        Swift.print("  rejected \(count): \(why)")
       }
     }
   }
@@ -59,8 +59,8 @@ struct QueryFilterFuzzTests {
     var findings = 0
     let count = QueryChance.count(450)
     for _ in 0..<(count / 300 + 1) {
-      let world = QueryWorld.random(&random, products: 45)
-      let rig = try await QueryRig(world)
+      let dataSet = QueryDataSet.random(&random, products: 45)
+      let rig = try await QueryRig(dataSet)
       for _ in 0..<min(count, 300) where findings < 12 {
         let source = generator.pick(Self.sources)
         let filter = generator.filter(source.place, depth: 1 + generator.below(3))
@@ -73,9 +73,9 @@ struct QueryFilterFuzzTests {
         guard let condition = bound.options.filter else { continue }
         let expected: [Int64]
         do {
-          expected = try Self.entities(source.url, world)
-            .filter { try QueryWorldAnswers(world: world, entity: $0).test(condition) == true }.map(\.id).sorted()
-        } catch QueryWorldAnswers.Failure.unknown(let what) {
+          expected = try Self.entities(source.url, dataSet)
+            .filter { try QueryEvaluator(dataSet: dataSet, entity: $0).test(condition) == true }.map(\.id).sorted()
+        } catch QueryEvaluator.Failure.unknown(let what) {
           Issue.record("the evaluator does not know \(what): \(filter)")
           findings += 1
           continue
@@ -87,7 +87,7 @@ struct QueryFilterFuzzTests {
         tally.rows += expected.count
         let ids: [Int64]
         do { ids = try await rig.ids(url).sorted() } catch OfflineODataError.notSupported(_, let message) {
-          tally.refused[message, default: 0] += 1
+          tally.rejected[message, default: 0] += 1
           continue
         } catch {
           Issue.record("\(url): \(error)")
@@ -106,7 +106,7 @@ struct QueryFilterFuzzTests {
     tally.print("query filters", seed.seed)
     #expect(tally.bound > count * 7 / 10)
     #expect(tally.rows > tally.bound)
-    #expect(tally.refused.values.reduce(0, +) < tally.bound / 10)
+    #expect(tally.rejected.values.reduce(0, +) < tally.bound / 10)
   }
 
   @Test(
@@ -120,18 +120,18 @@ struct QueryFilterFuzzTests {
     var findings = 0
     let count = QueryChance.count(150)
     for _ in 0..<(count / 150 + 1) {
-      let world = QueryWorld.random(&random)
-      let rig = try await QueryRig(world)
+      let dataSet = QueryDataSet.random(&random)
+      let rig = try await QueryRig(dataSet)
       for _ in 0..<min(count, 150) where findings < 12 {
         let computes = generator.chance(40)
         let terms = (0..<(1 + generator.below(3))).map { _ in
           (generator.value(.product), generator.chance(50) ? "%20desc" : "")
         }
         let names = terms.indices.map { "Made\($0)" }
-        let made = zip(terms, names).map { "\($0.0) as \($1)" }.joined(separator: ",")
+        let text = zip(terms, names).map { "\($0.0) as \($1)" }.joined(separator: ",")
         let order = computes ? zip(names, terms).map { $0 + $1.1 } : terms.map { $0.0 + $0.1 }
         let url =
-          "Products?" + (computes ? "$compute=\(made)&$select=ID,\(names.joined(separator: ","))&" : "")
+          "Products?" + (computes ? "$compute=\(text)&$select=ID,\(names.joined(separator: ","))&" : "")
           + "$orderby=" + order.joined(separator: ",")
         let bound: ODataBoundURL
         do { bound = try QueryModel.bind(url) } catch {
@@ -141,8 +141,8 @@ struct QueryFilterFuzzTests {
         let expressions = computes ? bound.options.compute.map(\.expression) : bound.options.orderBy.map(\.expression)
         let values: [(id: Int64, values: [ODataValue])]
         do {
-          values = try world.all("Products").map { entity in
-            (entity.id, try expressions.map { try Self.value($0, entity, world) })
+          values = try dataSet.all("Products").map { entity in
+            (entity.id, try expressions.map { try Self.value($0, entity, dataSet) })
           }
         } catch {
           tally.failing += 1
@@ -151,29 +151,29 @@ struct QueryFilterFuzzTests {
         tally.bound += 1
         let expected = values.sorted { one, other in
           for (place, item) in bound.options.orderBy.enumerated() {
-            let order = QueryWorldAnswers.rank(one.values[place], other.values[place])
+            let order = QueryEvaluator.rank(one.values[place], other.values[place])
             if order != 0 { return item.isDescending ? order > 0 : order < 0 }
           }
           return one.id < other.id
         }
         do {
-          let answer = try await rig.ask(url)
-          let isRight = answer.rows.compactMap(\.id) == expected.map(\.id)
+          let result = try await rig.result(url)
+          let isRight = result.rows.compactMap(\.id) == expected.map(\.id)
           let isSame =
             !computes
-            || zip(answer.rows, expected).allSatisfy { row, wanted in
+            || zip(result.rows, expected).allSatisfy { row, wanted in
               zip(names, wanted.values).allSatisfy { Self.isSame(row.values[$0] ?? .null, $1) }
             }
           if !isRight || !isSame {
             findings += 1
-            let wrong = zip(answer.rows, expected).first { row, wanted in
+            let wrong = zip(result.rows, expected).first { row, wanted in
               row.id != wanted.id
                 || computes && !zip(names, wanted.values).allSatisfy { Self.isSame(row.values[$0] ?? .null, $1) }
             }
             Issue.record("\(url)\n\(isRight) \(isSame)\n\(wrong.map { "\($0)" } ?? "")\n\(try rig.plan(url).sql)")
           }
         } catch OfflineODataError.notSupported(_, let message) {
-          tally.refused[message, default: 0] += 1
+          tally.rejected[message, default: 0] += 1
         } catch {
           findings += 1
           Issue.record("\(url): \(error)")
@@ -193,8 +193,8 @@ struct QueryFilterFuzzTests {
     var findings = 0
     let count = QueryChance.count(150)
     for _ in 0..<(count / 100 + 1) {
-      let world = QueryWorld.random(&random, products: 25)
-      let rig = try await QueryRig(world)
+      let dataSet = QueryDataSet.random(&random, products: 25)
+      let rig = try await QueryRig(dataSet)
       for _ in 0..<min(count, 100) where findings < 12 {
         let source = generator.pick(Self.sources)
         generator.outermost = source.place
@@ -205,12 +205,12 @@ struct QueryFilterFuzzTests {
           tally.unbound[String("\(error)".prefix(90)), default: 0] += 1
           continue
         }
-        guard let any = world.entities.first else { continue }
-        let reference = QueryWorldAnswers(world: world, entity: any)
+        guard let any = dataSet.entities.first else { continue }
+        let reference = QueryEvaluator(dataSet: dataSet, entity: any)
         let expected: String
         let rows: [Int64]
         do {
-          let entities = try Self.entities(source.url, world)
+          let entities = try Self.entities(source.url, dataSet)
           expected = try reference.describe(bound.options, entities)
           rows = try reference.rows(bound.options, of: entities).map(\.id)
         } catch {
@@ -220,10 +220,10 @@ struct QueryFilterFuzzTests {
         tally.bound += 1
         tally.rows += rows.count
         do {
-          let answer = try await rig.ask(url)
-          if answer.description != expected {
+          let result = try await rig.result(url)
+          if result.description != expected {
             findings += 1
-            Issue.record("\(url)\nis  \(answer)\nnot \(expected)\n\(try rig.plan(url).sql)")
+            Issue.record("\(url)\nis  \(result)\nnot \(expected)\n\(try rig.plan(url).sql)")
           }
           // The next page's URL has no `$skip`.
           guard bound.options.skip == nil else { continue }
@@ -233,7 +233,7 @@ struct QueryFilterFuzzTests {
             Issue.record("\(url)\npages \(pages)\nnot   \(rows)")
           }
         } catch OfflineODataError.notSupported(_, let message) {
-          tally.refused[message, default: 0] += 1
+          tally.rejected[message, default: 0] += 1
         } catch {
           findings += 1
           Issue.record("\(url): \(error)")
@@ -245,9 +245,9 @@ struct QueryFilterFuzzTests {
   }
 
   private static func value(
-    _ expression: ODataBoundExpression, _ entity: QueryEntity, _ world: QueryWorld
+    _ expression: ODataBoundExpression, _ entity: QueryEntity, _ dataSet: QueryDataSet
   ) throws -> ODataValue {
-    if case .value(let value) = try QueryWorldAnswers(world: world, entity: entity).item(expression) { return value }
+    if case .value(let value) = try QueryEvaluator(dataSet: dataSet, entity: entity).item(expression) { return value }
     return .null
   }
 
@@ -260,17 +260,17 @@ struct QueryFilterFuzzTests {
     case (.text("NaN"), .single(let number)): return number.isNaN
     case (.text(let text), .string(let wanted)): return text.utf8.elementsEqual(wanted.utf8)
     case (.text(let text), _):
-      if let number = QueryWorldAnswers.decimal(value) { return ODataDecimal(text) == number }
-      if case .dateTimeOffset(let moment) = value {
-        return ODataDateTimeOffset(text).map { $0.isIdentical(to: moment) } ?? false
+      if let number = QueryEvaluator.decimal(value) { return ODataDecimal(text) == number }
+      if case .dateTimeOffset(let point) = value {
+        return ODataDateTimeOffset(text).map { $0.isIdentical(to: point) } ?? false
       }
       if case .duration(let duration) = value { return ODataDuration(text) == duration }
       if case .timeOfDay(let time) = value { return ODataTimeOfDay(text) == time }
       return (try? value.text()) == text
     case (.integer(let number), _):
       if case .double(let double) = value { return Double(number) == double }
-      return QueryWorldAnswers.decimal(value) == ODataDecimal(number)
-    case (.real(let number), _): return QueryWorldAnswers.double(value) == number
+      return QueryEvaluator.decimal(value) == ODataDecimal(number)
+    case (.real(let number), _): return QueryEvaluator.double(value) == number
     default: return false
     }
   }

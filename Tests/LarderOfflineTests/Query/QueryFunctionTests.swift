@@ -41,11 +41,11 @@ struct QueryFunctionTests {
       ("20 in (20,30) and Stock eq 2", "[5]"), ("null in (1,null) and Stock eq 2", "[5]"),
     ])
   func filters(_ filter: String, _ expected: String) async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let url = "Products?$filter=" + filter.replacing(" ", with: "%20").replacing("\"", with: "%22")
     let sql = try rig.plan(url).sql
-    let answer = try await rig.ask(url)
-    #expect(answer.description == expected, "\(sql)")
+    let result = try await rig.result(url)
+    #expect(result.description == expected, "\(sql)")
   }
 
   @Test(
@@ -59,17 +59,17 @@ struct QueryFunctionTests {
       ("9223372036854775807 sub 1", .integer(.max - 1)),
     ])
   func computes(_ expression: String, _ expected: SQLValue) async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let url = "Products(10)?$select=X&$compute=" + expression.replacing(" ", with: "%20") + "%20as%20X"
-    let answer = try await rig.ask(url)
-    #expect(answer.rows.first?.values["X"] == expected)
+    let result = try await rig.result(url)
+    #expect(result.rows.first?.values["X"] == expected)
   }
 
   @Test("A query with a division by zero fails, and the error says why")
   func divisionByZero() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     do {
-      _ = try await rig.ask("Products?$filter=ID%20div%20(Stock%20sub%203)%20gt%201")
+      _ = try await rig.result("Products?$filter=ID%20div%20(Stock%20sub%203)%20gt%201")
       Issue.record("no failure")
     } catch let error as StorageError {
       #expect(error.category == .unexpectedValue)
@@ -84,7 +84,7 @@ struct QueryFunctionTests {
       ("\"Name: x\"", "[]"),
     ])
   func search(_ search: String, _ expected: String) async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let products = try #require(rig.plan.table("Products"))
     var state = rig.state
     state.search[products.number] = "\"f\(products.number)\""
@@ -95,7 +95,7 @@ struct QueryFunctionTests {
     }
     let encoded = search.replacing(" ", with: "%20").replacing("\"", with: "%22").replacing("\\", with: "%5C")
     let plan = try QueryWriter(plan: rig.plan, state: state).plan(QueryModel.bind("Products?$search=" + encoded))
-    #expect(try await rig.answer(plan).description == expected)
+    #expect(try await rig.result(plan).description == expected)
     #expect(plan.unindexed.isEmpty)
     #expect(try rig.plan("Products?$search=" + encoded).unindexed == [products.number])
   }

@@ -11,13 +11,13 @@ import Testing
 struct QueryNullOrderTests {
   /// The identities in ``QueryShop`` that a condition selects, by the version of the service. No entity has Big, Score or
   /// Color; 5 and 6 have no Rating; 6 and 7 are special, 6 has a Discount.
-  private func found(_ filter: String, _ version: ODataVersion, in set: String = "Products") async throws -> [Int64] {
-    let rig = try await QueryRig(QueryShop.world())
+  private func ids(_ filter: String, _ version: ODataVersion, in set: String = "Products") async throws -> [Int64] {
+    let rig = try await QueryRig(QueryShop.dataSet())
     let model = EdmModel(version: version, schemas: QueryModel.shop.schemas)
     let text = "\(set)?$filter=" + filter.replacing(" ", with: "%20")
     let url = try ODataBinder(model: model).bind(ODataParser(version).relativeURL(text), text: text)
     let plan = try QueryWriter(plan: ReplicaPlan(model: model), state: rig.state).plan(url)
-    return try await rig.answer(plan).rows.compactMap(\.id)
+    return try await rig.result(plan).rows.compactMap(\.id)
   }
 
   @Test(
@@ -42,9 +42,9 @@ struct QueryNullOrderTests {
       // Only V4 has casts in paths.
       if version < .v4, filter.contains("Shop.") { continue }
       let expected = version < .v4 ? v2 : v4
-      #expect(try await found(filter, version) == expected, "\(version)")
-      #expect(try await found("not (\(filter))", version) == all.filter { !expected.contains($0) }, "\(version)")
-      #expect(try await found("(\(filter)) eq false", version) == all.filter { !expected.contains($0) }, "\(version)")
+      #expect(try await ids(filter, version) == expected, "\(version)")
+      #expect(try await ids("not (\(filter))", version) == all.filter { !expected.contains($0) }, "\(version)")
+      #expect(try await ids("(\(filter)) eq false", version) == all.filter { !expected.contains($0) }, "\(version)")
     }
   }
 
@@ -56,19 +56,19 @@ struct QueryNullOrderTests {
       ("Places/any(p:p/Zip le null)", [5]), ("Places/$count($filter=Zip ge Zip) eq 2", [5]),
     ] as [(String, [Int64])])
   func elsewhere(_ filter: String, _ expected: [Int64]) async throws {
-    #expect(try await found(filter, .v401) == expected)
+    #expect(try await ids(filter, .v401) == expected)
   }
 
   @Test("The same rule holds for undeclared properties, in $apply and $compute")
-  func made() async throws {
-    #expect(try await found("Note le null", .v401, in: "Orders") == [9])
-    #expect(try await found("Note ge Rank", .v401, in: "Orders") == [9])
-    let rig = try await QueryRig(QueryShop.world())
-    let rows = try await rig.ask("Products?$apply=filter(Rating%20le%20Big)/aggregate($count%20as%20N)").rows
+  func computed() async throws {
+    #expect(try await ids("Note le null", .v401, in: "Orders") == [9])
+    #expect(try await ids("Note ge Rank", .v401, in: "Orders") == [9])
+    let rig = try await QueryRig(QueryShop.dataSet())
+    let rows = try await rig.result("Products?$apply=filter(Rating%20le%20Big)/aggregate($count%20as%20N)").rows
     #expect(rows.first?.values["N"] == .text("2"))
     for (id, expected) in [(10, Int64(0)), (20, 1)] {
-      let answer = try await rig.ask("Products(\(id))?$select=X&$compute=Rating%20le%20Big%20as%20X")
-      #expect(answer.rows.first?.values["X"] == .integer(expected))
+      let result = try await rig.result("Products(\(id))?$select=X&$compute=Rating%20le%20Big%20as%20X")
+      #expect(result.rows.first?.values["X"] == .integer(expected))
     }
   }
 
@@ -76,7 +76,7 @@ struct QueryNullOrderTests {
     "Operands that cannot both be null are compared in the plain form, which an index can serve",
     arguments: ["Rating le 3", "3 ge Rating", "Rating ge ID", "ID le Rating", "Name ge 'x'", "Price le 1.5"])
   func plainSQL(_ filter: String) async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let sql = try rig.plan("Products?$filter=" + filter.replacing(" ", with: "%20")).sql
     #expect(!sql.contains(" OR "), "\(sql)")
     #expect(!sql.contains("IS NULL"), "\(sql)")
@@ -85,7 +85,7 @@ struct QueryNullOrderTests {
 
   @Test("Nested comparisons do not produce SQL of unbounded length")
   func nested() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     for (core, around) in [("Rating", "Big"), ("Score", "Score")] {
       var filter = "\(core) le \(around)"
       for _ in 0..<40 { filter = "\(core) le case(\(filter):\(core),true:\(around))" }

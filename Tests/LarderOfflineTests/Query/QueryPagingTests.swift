@@ -19,7 +19,7 @@ struct QueryPagingTests {
     ])
   func pages(_ url: String) async throws {
     var random = PrintedSeed(for: "query pages")
-    let rig = try await QueryRig(QueryWorld.random(&random, products: 40))
+    let rig = try await QueryRig(QueryDataSet.random(&random, products: 40))
     let whole = try await rig.ids(url)
     #expect(!whole.isEmpty)
     for size in [1, 3, 7, 100] {
@@ -33,7 +33,7 @@ struct QueryPagingTests {
 
   @Test("A token of another query, a truncated one and an invented one are rejected")
   func tokens() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let plan = try rig.plan("Products?$orderby=Name", pageSize: 2)
     let page = try #require(plan.page)
     let token = SkipToken(order: page.order, delivered: 2, values: [.text("x"), .integer(3)])

@@ -13,7 +13,7 @@ final class QueryRig: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
 
-  init(_ world: QueryWorld, model: EdmModel = QueryModel.shop) async throws {
+  init(_ dataSet: QueryDataSet, model: EdmModel = QueryModel.shop) async throws {
     folder = try TemporaryFolder()
     plan = ReplicaPlan(model: model)
     state = ReplicaState(
@@ -23,7 +23,7 @@ final class QueryRig: Sendable {
       folder.file("query.db"), key: try RigKey.fromEnvironment(), schema: Schema(applicationID: 77, steps: []),
       options: DatabaseOptions(synchronous: .normal, extensions: ReplicaSQL.extensions))
     let (plan, state) = (plan, state)
-    let rows = try world.entities.map { try QueryRig.insert($0, plan, state) } + QueryRig.links(world, plan, state)
+    let rows = try dataSet.entities.map { try QueryRig.insert($0, plan, state) } + QueryRig.links(dataSet, plan, state)
     try await database.write { (connection) throws(StorageError) in
       for table in plan.tables { try connection.run(QueryRig.declaration(table, state)) }
       for link in plan.links {
@@ -38,8 +38,8 @@ final class QueryRig: Sendable {
       "\"@id\" INTEGER PRIMARY KEY", "\"@type\" INTEGER", "\"@parent\" INTEGER", "\"@queries\" INTEGER",
       "\"@state\" INTEGER", "\"@etag\" TEXT", "\"@uri\" TEXT", "\"@media\" TEXT",
     ]
-    let own = table.columns.map { "\"\($0.name)\" \($0.storage.sqlDeclaration)" }
-    return "CREATE TABLE \(state.tables[table.number]) (\((system + own).joined(separator: ", ")))"
+    let columns = table.columns.map { "\"\($0.name)\" \($0.storage.sqlDeclaration)" }
+    return "CREATE TABLE \(state.tables[table.number]) (\((system + columns).joined(separator: ", ")))"
   }
 
   private struct Insert: Sendable {
@@ -85,9 +85,9 @@ final class QueryRig: Sendable {
     return try column.storage.sqlValue(of: value, type: column.type, model: model)
   }
 
-  private static func links(_ world: QueryWorld, _ plan: ReplicaPlan, _ state: ReplicaState) throws -> [Insert] {
+  private static func links(_ dataSet: QueryDataSet, _ plan: ReplicaPlan, _ state: ReplicaState) throws -> [Insert] {
     var rows: [Insert] = []
-    for entity in world.entities {
+    for entity in dataSet.entities {
       for (name, targets) in entity.links {
         guard let table = plan.table(entity.place), let navigation = table.navigation([name]),
           case .links(let number, isForward: true) = navigation.relation
@@ -103,7 +103,7 @@ final class QueryRig: Sendable {
     return rows
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
   func plan(_ url: String, pageSize: Int? = nil) throws -> ReadPlan {
     let date = Date(timeIntervalSince1970: 1_717_200_000)  // 2024-06-01T00:00:00Z
@@ -112,12 +112,12 @@ final class QueryRig: Sendable {
   }
 
   /// The result of a URL as nested values: objects as lines, for comparison with the expected ones.
-  func ask(_ url: String) async throws -> QueryAnswer {
-    try await answer(try plan(url))
+  func result(_ url: String) async throws -> QueryResult {
+    try await result(try plan(url))
   }
 
-  func answer(_ plan: ReadPlan) async throws -> QueryAnswer {
-    try await database.read { (connection) throws(StorageError) in try QueryAnswer(plan, row: [], connection) }
+  func result(_ plan: ReadPlan) async throws -> QueryResult {
+    try await database.read { (connection) throws(StorageError) in try QueryResult(plan, row: [], connection) }
   }
 
   /// The identities in all pages of a query, one list for each page.
@@ -137,12 +137,12 @@ final class QueryRig: Sendable {
     var token: String?
     repeat {
       let plan = try plan(token)
-      let answer = try await answer(plan)
-      guard let page = plan.page else { return pages + [answer.rows] }
-      pages.append(Array(answer.rows.prefix(page.size)))
+      let result = try await result(plan)
+      guard let page = plan.page else { return pages + [result.rows] }
+      pages.append(Array(result.rows.prefix(page.size)))
       token = nil
-      if answer.rows.count > page.size {
-        let last = answer.cells[page.size - 1]
+      if result.rows.count > page.size {
+        let last = result.cells[page.size - 1]
         token =
           SkipToken(
             order: page.order, delivered: page.delivered + page.size, values: page.token.map { last[Int($0)] }
@@ -154,7 +154,7 @@ final class QueryRig: Sendable {
 
   /// The identities of the entities that a URL selects.
   func ids(_ url: String) async throws -> [Int64] {
-    try await ask(url).rows.compactMap(\.id)
+    try await result(url).rows.compactMap(\.id)
   }
 
   func explain(_ url: String) async throws -> String {

@@ -9,12 +9,12 @@ import LarderOData
 /// | Orders | 9 (O1: items 10, 11), 12 (O2, with undeclared properties) |
 /// | Favourite | 13, of type Special |
 enum QueryShop {
-  static func world() -> QueryWorld {
-    var world = QueryWorld()
-    let tools = world.add("Categories", "Shop.Category", ["ID": .int32(1), "Name": .string("Tools")])
-    let saws = world.add(
+  static func dataSet() -> QueryDataSet {
+    var dataSet = QueryDataSet()
+    let tools = dataSet.add("Categories", "Shop.Category", ["ID": .int32(1), "Name": .string("Tools")])
+    let saws = dataSet.add(
       "Categories", "Shop.Category", ["ID": .int32(2), "Name": .string("Saws"), "ParentID": .int32(1)])
-    _ = world.add(
+    _ = dataSet.add(
       "Categories", "Shop.Category", ["ID": .int32(3), "Name": .string("Small saws"), "ParentID": .int32(2)])
     _ = (tools, saws)
     let home = ODataValue.complex(
@@ -25,33 +25,33 @@ enum QueryShop {
         properties: [
           ODataProperty("City", .string("Bern")), ODataProperty("Zip", .null), ODataProperty("Land", .string("CH")),
         ]))
-    let hammer = product(&world, 10, "Hammer", price: "9.50", category: 1, ["Home": home, "Rating": .int32(5)])
+    let hammer = product(&dataSet, 10, "Hammer", price: "9.50", category: 1, ["Home": home, "Rating": .int32(5)])
     let saw = product(
-      &world, 20, "Saw", price: "20", category: 2, ["Home": abroad, "Places": .collection([home, abroad])])
-    let unnamed = product(&world, 30, nil, price: nil, category: 2, ["Discount": .int32(5)], isSpecial: true)
+      &dataSet, 20, "Saw", price: "20", category: 2, ["Home": abroad, "Places": .collection([home, abroad])])
+    let unnamed = product(&dataSet, 30, nil, price: nil, category: 2, ["Discount": .int32(5)], isSpecial: true)
     let drill = product(
-      &world, 40, "Drill", price: "100.00", category: 3,
+      &dataSet, 40, "Drill", price: "100.00", category: 3,
       ["Tags": .collection([.string("new"), .string("loud"), .string("heavy")]), "Rating": .int32(3)], isSpecial: true)
-    let nail = product(&world, 50, "Nail", price: "0.05", category: nil, ["Rating": .int32(5)])
+    let nail = product(&dataSet, 50, "Nail", price: "0.05", category: nil, ["Rating": .int32(5)])
     hammer.links["Friends"] = [nail, saw]
     saw.links["Friends"] = [hammer]
     unnamed.links["Best"] = [drill]
-    let order = world.add("Orders", "Shop.Order", ["ID": .string("O1"), "Total": .decimal(30)])
+    let order = dataSet.add("Orders", "Shop.Order", ["ID": .string("O1"), "Total": .decimal(30)])
     for (no, product) in [(1, 10), (2, 50)] {
-      let item = world.add(
+      let item = dataSet.add(
         "Orders/Items", "Shop.Item",
         ["No": .int32(Int32(no)), "Count": .int32(Int32(no * 2)), "ProductID": .int32(Int32(product))])
       item.parent = order
     }
-    _ = world.add(
+    _ = dataSet.add(
       "Orders", "Shop.Order",
       ["ID": .string("O2"), "Total": .decimal(0), "Note": .string("fast"), "Rank": .int32(7), "Paid": .boolean(true)])
-    _ = world.add("Favourite", "Shop.Special", ["ID": .int32(99), "Name": .string("Best"), "CategoryID": .int32(1)])
-    return world
+    _ = dataSet.add("Favourite", "Shop.Special", ["ID": .int32(99), "Name": .string("Best"), "CategoryID": .int32(1)])
+    return dataSet
   }
 
   private static func product(
-    _ world: inout QueryWorld, _ id: Int32, _ name: String?, price: String?, category: Int32?,
+    _ dataSet: inout QueryDataSet, _ id: Int32, _ name: String?, price: String?, category: Int32?,
     _ more: [String: ODataValue], isSpecial: Bool = false
   ) -> QueryEntity {
     var values: [String: ODataValue] = [
@@ -61,6 +61,6 @@ enum QueryShop {
       "Places": .collection([]),
     ]
     values.merge(more) { $1 }
-    return world.add("Products", isSpecial ? "Shop.Special" : "Shop.Product", values)
+    return dataSet.add("Products", isSpecial ? "Shop.Special" : "Shop.Product", values)
   }
 }

@@ -64,12 +64,12 @@ struct QueryURLTests {
       ("Products?$filter=Places/any(p:isof(p,Shop.Abroad))", "[5]"),
     ])
   func finds(_ url: String, _ expected: String) async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let encoded = url.replacing(" ", with: "%20").replacing("\"", with: "%22")
       .replacing("{", with: "%7B").replacing("}", with: "%7D")
-    let answer = try await rig.ask(encoded)
+    let result = try await rig.result(encoded)
     let sql = try rig.plan(encoded).sql
-    #expect(answer.description == expected, "\(sql)")
+    #expect(result.description == expected, "\(sql)")
   }
 
   @Test(
@@ -97,24 +97,24 @@ struct QueryURLTests {
       ("$crossjoin(Categories,Products)?$filter=Products/CategoryID eq Categories/ID&$count=true&$top=0", "#4[]"),
     ])
   func expands(_ url: String, _ expected: String) async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let encoded = url.replacing(" ", with: "%20")
-    let answer = try await rig.ask(encoded)
+    let result = try await rig.result(encoded)
     let explanation = try await rig.explain(encoded)
-    #expect(answer.description == expected, "\(explanation)")
+    #expect(result.description == expected, "\(explanation)")
   }
 
   @Test("V2's options bind to the same plans: inlinecount, links, paths in expand")
   func dialect() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let binder = ODataBinder(model: QueryModel.shop, options: ODataBinderOptions(version: .v2))
     let tree = try ODataParser(.v2).relativeURL(
       "Products?$filter=substringof('a',Name)&$inlinecount=allpages&$top=1&$expand=Category/Parent")
     let writer = QueryWriter(plan: rig.plan, state: rig.state)
     let plan = try writer.plan(try binder.bind(tree))
-    let answer = try await rig.answer(plan)
-    #expect(answer.description == "#3[4 Category:[1 Parent:[]]]")
+    let result = try await rig.result(plan)
+    #expect(result.description == "#3[4 Category:[1 Parent:[]]]")
     let links = try writer.plan(try binder.bind(ODataParser(.v2).relativeURL("Products(10)/$links/Friends")))
-    #expect(try await rig.answer(links).description == "[5, 8]")
+    #expect(try await rig.result(links).description == "[5, 8]")
   }
 }

@@ -21,14 +21,14 @@ struct QueryValueTests {
       ("Favourite/Shop.Special/Discount", .null),
     ])
   func values(_ url: String, _ expected: SQLValue) async throws {
-    let rig = try await QueryRig(QueryShop.world())
-    let answer = try await rig.ask(url.replacing(" ", with: "%20"))
-    #expect(answer.cells.count == 1)
+    let rig = try await QueryRig(QueryShop.dataSet())
+    let result = try await rig.result(url.replacing(" ", with: "%20"))
+    #expect(result.cells.count == 1)
     // Untyped scalars from JSON are quoted.
     let quoted: SQLValue? = if case .text(let text) = expected { .text("\"\(text)\"") } else { nil }
     let number: SQLValue? = if case .text(let text) = expected { Int64(text).map { .integer($0) } } else { nil }
     let sql = try rig.plan(url.replacing(" ", with: "%20")).sql
-    #expect([expected, quoted, number].contains(answer.value), "\(sql)")
+    #expect([expected, quoted, number].contains(result.value), "\(sql)")
   }
 
   @Test(
@@ -52,18 +52,18 @@ struct QueryValueTests {
       ),
     ])
   func selects(_ url: String, _ expected: [String]) async throws {
-    let rig = try await QueryRig(QueryShop.world())
-    let answer = try await rig.ask(url.replacing(" ", with: "%20"))
-    #expect(answer.rows.count == 1)
-    #expect(answer.rows.first?.values.keys.sorted() == expected)
+    let rig = try await QueryRig(QueryShop.dataSet())
+    let result = try await rig.result(url.replacing(" ", with: "%20"))
+    #expect(result.rows.count == 1)
+    #expect(result.rows.first?.values.keys.sorted() == expected)
   }
 
   @Test("A collection selected with options shows the items that match them")
   func selectedCollection() async throws {
-    let rig = try await QueryRig(QueryShop.world())
-    let answer = try await rig.ask("Products(40)?$select=Tags($filter=$this%20gt%20'i';$orderby=$this)")
-    #expect(answer.rows.first?.values["Tags"] == .text("[\"loud\",\"new\"]"))
-    let places = try await rig.ask("Products(20)?$select=Places/City")
+    let rig = try await QueryRig(QueryShop.dataSet())
+    let result = try await rig.result("Products(40)?$select=Tags($filter=$this%20gt%20'i';$orderby=$this)")
+    #expect(result.rows.first?.values["Tags"] == .text("[\"loud\",\"new\"]"))
+    let places = try await rig.result("Products(20)?$select=Places/City")
     #expect(
       places.rows.first?.values["Places"]
         == .text("[{\"City\":\"Rome\"},{\"@odata.type\":\"#Shop.Abroad\",\"City\":\"Bern\"}]"))
@@ -71,7 +71,7 @@ struct QueryValueTests {
 
   @Test("Statements distinguish a missing owner from an empty collection")
   func owners() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     for (url, expected) in [
       ("Products(50)/Friends", 1), ("Products(51)/Friends", 0), ("Products(50)/Category", 1),
       ("Products(51)/Category", 0),
@@ -80,7 +80,7 @@ struct QueryValueTests {
     ] {
       let owner = try #require(try rig.plan(url).owner, "\(url)")
       let count = try await rig.database.read { (connection) throws(StorageError) in
-        try connection.number(owner.sql, QueryAnswer.values(owner.parameters, []))
+        try connection.number(owner.sql, QueryResult.values(owner.parameters, []))
       }
       #expect(count == Int64(expected), "\(url)")
     }
@@ -90,7 +90,7 @@ struct QueryValueTests {
 
   @Test("The plan of a media entity contains its identity; the plan of a stream contains its metadata")
   func streams() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     guard case .media(let shape, let property) = try rig.plan("Products(10)/Photo").content else {
       Issue.record("no media")
       return

@@ -26,14 +26,14 @@ struct FormerStoreTests {
       applicationID: ReplicaSchema.applicationID, steps: Array(ReplicaSchema.schema.steps.prefix(steps)))
     let database = try await Database.open(folder.file("a"), key: key, schema: former, options: Self.options)
     try await database.close()
-    let (opened, made) = (
+    let (opened, created) = (
       try await Replica.open(path: folder.file("a"), key: key), try await Replica.open(path: folder.file("b"), key: key)
     )
-    let found = try await tables(opened)
-    #expect(try await tables(made) == found)
-    #expect(found.contains { $0.contains("larder_uploaded") })
+    let openedTables = try await tables(opened)
+    #expect(try await tables(created) == openedTables)
+    #expect(openedTables.contains { $0.contains("larder_uploaded") })
     try await opened.close()
-    try await made.close()
+    try await created.close()
   }
 
   /// Converts a closed store to the eighth schema, whose requests lack the columns of the ninth.

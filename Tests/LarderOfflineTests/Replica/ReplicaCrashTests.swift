@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A process that ends at any time", .timeLimit(.minutes(1)))
 struct ReplicaCrashTests {
-  private final class Moments: Sendable {
+  private final class Points: Sendable {
     let taken = Mutex<[String]>([])
     let isOver = Atomic(false)
   }
@@ -56,20 +56,20 @@ struct ReplicaCrashTests {
   }
 
   @Test("the file has the state before or after the download, and the download can be resumed")
-  func anyMoment() async throws {
+  func anyPoint() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let copies = try TemporaryFolder()
     try await rig.download("q", "Orders", pages: [Self.json(1, 0..<40)])
     try await rig.download("other", "Orders", pages: ["{\"value\":[{\"ID\":1},{\"ID\":2}]}"])
     try await rig.replica.sweep()
-    let moments = Moments()
+    let points = Points()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        while !moments.isOver.load(ordering: .relaxed) {
-          let number = moments.taken.withLock { $0.count }
+        while !points.isOver.load(ordering: .relaxed) {
+          let number = points.taken.withLock { $0.count }
           if number < 60 {
             let path = try Self.copy(rig, to: copies, number)
-            moments.taken.withLock { $0.append(path) }
+            points.taken.withLock { $0.append(path) }
           }
           await Task.yield()
         }
@@ -81,12 +81,12 @@ struct ReplicaCrashTests {
       }
       _ = try await read.finish(deltaLink: "d", etag: nil, lastModified: nil, at: 1)
       try await rig.replica.sweep()
-      moments.isOver.store(true, ordering: .relaxed)
+      points.isOver.store(true, ordering: .relaxed)
       try await group.waitForAll()
     }
     #expect(try await Self.state(of: rig.replica) == ["40|2|2|t2"])
     var seen: Set<String> = []
-    for path in moments.taken.withLock({ $0 }) {
+    for path in points.taken.withLock({ $0 }) {
       let replica = try await Replica.open(path: path, key: try RigKey.fromEnvironment(), readers: 1)
       try await replica.database.checkIntegrity()
       let state = try await Self.state(of: replica)
@@ -105,6 +105,6 @@ struct ReplicaCrashTests {
       }
       try await replica.close()
     }
-    print("\(moments.taken.withLock { $0.count }) moments, states seen: \(seen.sorted())")
+    print("\(points.taken.withLock { $0.count }) points, states seen: \(seen.sorted())")
   }
 }

@@ -172,9 +172,9 @@ struct ReplicaDeltaTests {
     let delta = try await rig.beginDelta("q", "Orders")
     _ = try await rig.page("{\"@odata.context\":\"#Orders/$delta\",\"value\":[{\"ID\":1,\"Total\":5}]}", of: delta)
     try await delta.save(position: "p")
-    let cut = delta.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
-    try await cut.take(Array("{\"value\":[{\"ID\":2,\"Total\":8}".utf8))
-    await #expect(throws: (any Error).self) { _ = try await cut.end() }
+    let page = delta.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
+    try await page.take(Array("{\"value\":[{\"ID\":2,\"Total\":8}".utf8))
+    await #expect(throws: (any Error).self) { _ = try await page.end() }
     #expect(try await rig.rows(Self.orders)[0] == "1|1|7")
     let resumed = try #require(
       try await DeltaPages.resume(rig.replica, query: delta.query, table: delta.table))

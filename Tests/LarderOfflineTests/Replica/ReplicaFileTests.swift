@@ -89,8 +89,8 @@ struct ReplicaFileTests {
     let mark = rig.replica.changes.mark
     try await rig.replica.write { (snapshot) throws(StorageError) in try snapshot.connection.logChange([0]) }
     await rig.replica.changes.wait(after: mark)
-    let found = try await rig.replica.changes(since: begin)
-    #expect(found == ReplicaChanges(last: begin + 1, tables: [0]))
+    let changed = try await rig.replica.changes(since: begin)
+    #expect(changed == ReplicaChanges(last: begin + 1, tables: [0]))
     #expect(try await rig.replica.changes(since: begin + 1).tables == [])
     try await rig.replica.write { (snapshot) throws(StorageError) in
       for _ in 0..<1001 { try snapshot.connection.logChange([0]) }

@@ -18,7 +18,7 @@ private struct ShopModel {
   /// The orders at the service.
   var orders: [Int: Order] = [:]
   /// The orders in the last download of `full`.
-  var told: [Int: Order] = [:]
+  var expected: [Int: Order] = [:]
   /// The orders in the store: total, the queries that have it (1 `full`, 2 `even`), items and tags.
   var stored: [Int: (total: Int, queries: Int, items: [Int: String], tags: Set<String>)] = [:]
   var storedTags: Set<String> = []
@@ -61,7 +61,7 @@ private struct ShopModel {
   }
 
   mutating func tookFull() {
-    told = orders
+    expected = orders
     storedTags = orders.values.reduce(into: []) { $0.formUnion($1.tags) }
     for (id, order) in orders {
       stored[id] = (order.total, (stored[id]?.queries ?? 0) | 1, order.items, order.tags)
@@ -84,16 +84,16 @@ private struct ShopModel {
   /// The changes since the last download of `full`, as a delta.
   mutating func delta() -> String {
     var rows: [String] = []
-    for id in told.keys.sorted() where orders[id] == nil {
+    for id in expected.keys.sorted() where orders[id] == nil {
       rows.append("{\"@removed\":{\"reason\":\"deleted\"},\"ID\":\(id)}")
       stored[id] = nil
     }
-    for (id, order) in orders.sorted(by: { $0.key < $1.key }) where told[id] != order {
+    for (id, order) in orders.sorted(by: { $0.key < $1.key }) where expected[id] != order {
       rows.append(Self.json(id, order))
       stored[id] = (order.total, (stored[id]?.queries ?? 0) | 1, order.items, order.tags)
       storedTags.formUnion(order.tags)
     }
-    told = orders
+    expected = orders
     return "{\"@context\":\"#Orders/$delta\",\"value\":[\(rows.joined(separator: ","))]}"
   }
 
@@ -139,9 +139,9 @@ struct ReplicaModelTests {
         model.tookEven()
       default: try await rig.delta("full", "Orders", [model.delta()], version: .v401)
       }
-      let found = try await rig.rows(Self.outline)
-      #expect(found == model.outline, "step \(step), seed \(random.seed)")
-      if found != model.outline { return }
+      let storedRows = try await rig.rows(Self.outline)
+      #expect(storedRows == model.outline, "step \(step), seed \(random.seed)")
+      if storedRows != model.outline { return }
       #expect(try await rig.rows("SELECT Name FROM {Tags} ORDER BY 1") == model.storedTags.sorted())
       // Remaining rows keep their identities.
       let now = try await rig.rows("SELECT ID, \"@id\" FROM {Orders}").reduce(into: [String: String]()) {
@@ -203,12 +203,12 @@ struct ReplicaModelTests {
     let rows = (0..<5000).map { "{\"ID\":\($0),\"Name\":\"Bird \($0) of many words that take their time\"}" }
     try await rig.load("Customers", "{\"value\":[\(rows.joined(separator: ","))]}")
     try await withThrowingTaskGroup(of: Void.self) { group in
-      let isMade = Atomic(false)
+      let isCreated = Atomic(false)
       group.addTask {
         try await rig.replica.prepareSearch([0])
-        isMade.store(true, ordering: .relaxed)
+        isCreated.store(true, ordering: .relaxed)
       }
-      while !isMade.load(ordering: .relaxed) { try await rig.replica.sweep() }
+      while !isCreated.load(ordering: .relaxed) { try await rig.replica.sweep() }
       try await group.waitForAll()
     }
     try await rig.replica.sweep()

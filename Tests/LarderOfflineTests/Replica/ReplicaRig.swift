@@ -121,10 +121,10 @@ extension ReplicaRig {
   /// A defining query that downloads all rows of a table, with all links.
   static func everything(of table: EntityTable, _ plan: ReplicaPlan) -> String {
     let isV2 = plan.model.version < .v4
-    func items(_ table: EntityTable, _ above: Set<Int>, _ way: String) -> [String] {
+    func items(_ table: EntityTable, _ above: Set<Int>, _ prefix: String) -> [String] {
       table.navigations.flatMap { navigation -> [String] in
         let cast = table.type.isOrDerives(from: navigation.declaringType) ? [] : [navigation.declaringType.name]
-        let name = way + (cast + navigation.path).joined(separator: "/")
+        let name = prefix + (cast + navigation.path).joined(separator: "/")
         guard navigation.relation == .containment, !above.contains(navigation.target) else { return [name] }
         let inner = items(plan.tables[navigation.target], above.union([navigation.target]), isV2 ? name + "/" : "")
         if isV2 { return [name] + inner }

@@ -103,7 +103,7 @@ struct FailingRowTests {
   }
 
   @Test("Decoded values, streams and live results report the row too")
-  func otherWays() async throws {
+  func otherMethods() async throws {
     struct Thing: Decodable, Sendable {
       enum CodingKeys: String, CodingKey { case id = "ID" }
       var id: Int
@@ -144,7 +144,7 @@ struct FailingRowTests {
 
   @Test("The SQL of a query that does not fail contains no names of rows")
   func costsNothing() async throws {
-    let rig = try await QueryRig(QueryShop.world())
+    let rig = try await QueryRig(QueryShop.dataSet())
     let plan = try rig.plan("Products?$filter=Big%20add%201%20gt%205")
     #expect(plan.sql.contains("larder_add(") && !plan.sql.contains(" || "), "\(plan.sql)")
   }

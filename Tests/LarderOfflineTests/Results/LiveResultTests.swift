@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Live results", .timeLimit(.minutes(1)))
 struct LiveResultTests {
-  private static func rig() async throws -> ReplicaRig { try await ReplicaRig(metadata: AnswerModels.v4) }
+  private static func rig() async throws -> ReplicaRig { try await ReplicaRig(metadata: ResultModels.v4) }
 
   /// Titles of orders above a number, live.
   private static func results(_ replica: Replica) -> OfflineODataLiveResults<String> {
@@ -35,7 +35,7 @@ struct LiveResultTests {
     }
   }
 
-  private static func answer(_ ids: [Int]) -> String {
+  private static func result(_ ids: [Int]) -> String {
     "{\"value\":[\(ids.map { "{\"ID\":\($0)}" }.joined(separator: ","))]}"
   }
 
@@ -43,15 +43,15 @@ struct LiveResultTests {
   func only() async throws {
     let replica = try await LiveResultTests.rig().replica
     var iterator = LiveResultTests.results(replica).makeAsyncIterator()
-    #expect(try await iterator.next() == LiveResultTests.answer([]))
+    #expect(try await iterator.next() == LiveResultTests.result([]))
     try await LiveResultTests.insert(replica, "Orders", 11)
-    #expect(try await iterator.next() == LiveResultTests.answer([11]))
+    #expect(try await iterator.next() == LiveResultTests.result([11]))
     try await LiveResultTests.insert(replica, "Customers", 500)
     try await LiveResultTests.insert(replica, "Orders", 1)
     try await LiveResultTests.insert(replica, "Orders", 12)
-    #expect(try await iterator.next() == LiveResultTests.answer([11, 12]))
+    #expect(try await iterator.next() == LiveResultTests.result([11, 12]))
     for id in 13...30 { try await LiveResultTests.insert(replica, "Orders", Int64(id)) }
-    #expect(try await iterator.next() == LiveResultTests.answer(Array(11...30)))
+    #expect(try await iterator.next() == LiveResultTests.result(Array(11...30)))
     try await replica.close()
     #expect(try await iterator.next() == nil)
   }
@@ -60,11 +60,11 @@ struct LiveResultTests {
   func others() async throws {
     let rig = try await LiveResultTests.rig()
     var iterator = LiveResultTests.results(rig.replica).makeAsyncIterator()
-    #expect(try await iterator.next() == LiveResultTests.answer([]))
+    #expect(try await iterator.next() == LiveResultTests.result([]))
     let other = try await Replica.open(
       path: rig.replica.database.path, key: try RigKey.fromEnvironment(), synchronous: .normal)
     try await LiveResultTests.insert(other, "Orders", 77)
-    #expect(try await iterator.next() == LiveResultTests.answer([77]))
+    #expect(try await iterator.next() == LiveResultTests.result([77]))
     try await other.close()
     try await rig.replica.close()
   }
@@ -76,14 +76,14 @@ struct LiveResultTests {
     let (first, seen) = AsyncStream.makeStream(of: String.self)
     let waiting = Task {
       var count = 0
-      for try await answer in results {
+      for try await result in results {
         count += 1
-        seen.yield(answer)
+        seen.yield(result)
       }
       return count
     }
-    for await answer in first {
-      #expect(answer == LiveResultTests.answer([]))
+    for await result in first {
+      #expect(result == LiveResultTests.result([]))
       break
     }
     waiting.cancel()
@@ -98,9 +98,9 @@ struct LiveResultTests {
     let running = Task { await result.run() }
     while result.value == nil, !Task.isCancelled { await Task.yield() }
     try await LiveResultTests.insert(rig.replica, "Orders", 40)
-    while result.value != LiveResultTests.answer([40]), !Task.isCancelled { await Task.yield() }
+    while result.value != LiveResultTests.result([40]), !Task.isCancelled { await Task.yield() }
     try await rig.replica.close()
     await running.value
-    #expect(result.error == nil && result.value == LiveResultTests.answer([40]))
+    #expect(result.error == nil && result.value == LiveResultTests.result([40]))
   }
 }

@@ -55,7 +55,7 @@ struct NullCollectionTests {
   }
 
   @Test("A missing collection is [] in results, in V4 and in verbose JSON")
-  func answers() async throws {
+  func responses() async throws {
     let rig = try await rig()
     #expect(
       try await rig.read("People?$select=ID,Tags,Places&$orderby=ID")

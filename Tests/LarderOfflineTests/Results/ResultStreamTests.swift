@@ -5,9 +5,9 @@ import Testing
 @testable import LarderOffline
 
 @Suite("Results: streams", .timeLimit(.minutes(1)))
-struct AnswerStreamTests {
-  private static func rig(rows: Int) async throws -> AnswerRig {
-    let rig = try await AnswerRig(AnswerModels.v4)
+struct ResultStreamTests {
+  private static func rig(rows: Int) async throws -> ResultRig {
+    let rig = try await ResultRig(ResultModels.v4)
     try await rig.database.write { (connection) throws(StorageError) in
       try connection.run(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)) "
@@ -18,8 +18,8 @@ struct AnswerStreamTests {
 
   @Test("The pieces add up to the result, which does not contain concurrent writes")
   func pieces() async throws {
-    let rig = try await AnswerStreamTests.rig(rows: 3000)
-    let run = try rig.answer(try rig.bench("Orders").made, "Orders", ResultForm(version: .v4))
+    let rig = try await ResultStreamTests.rig(rows: 3000)
+    let run = try rig.result(try rig.bench("Orders").readPlan, "Orders", ResultForm(version: .v4))
     let (whole, end) = try await rig.read { try run.json($0) }
     #expect(end.rows == 3000)
     let stream = try await ResultStream.open(rig.database) { _ in run }
@@ -34,9 +34,9 @@ struct AnswerStreamTests {
 
   @Test("A dropped stream releases its transaction; a single entity, and a missing one, can be streamed too")
   func dropped() async throws {
-    let rig = try await AnswerStreamTests.rig(rows: 3000)
+    let rig = try await ResultStreamTests.rig(rows: 3000)
     var bench = try rig.bench("Orders")
-    var run = try rig.answer(bench.made, "Orders", ResultForm(version: .v4))
+    var run = try rig.result(bench.readPlan, "Orders", ResultForm(version: .v4))
     do {
       let stream = try await ResultStream.open(rig.database) { [run] _ in run }
       var iterator = stream.makeAsyncIterator()
@@ -45,13 +45,13 @@ struct AnswerStreamTests {
     bench.isSingle = true
     bench.condition = "\"ID\" = 5"
     bench.select = ["ID"]
-    run = try rig.answer(bench.made, "Orders(5)", ResultForm(version: .v4, metadata: .none))
+    run = try rig.result(bench.readPlan, "Orders(5)", ResultForm(version: .v4, metadata: .none))
     var stream = try await ResultStream.open(rig.database) { [run] _ in run }
     var text: [UInt8] = []
     for try await piece in stream { text += piece }
     #expect(String(decoding: text, as: UTF8.self) == "{\"ID\":5}")
     bench.condition = "0"
-    run = try rig.answer(bench.made, "Orders(5)", ResultForm(version: .v4))
+    run = try rig.result(bench.readPlan, "Orders(5)", ResultForm(version: .v4))
     stream = try await ResultStream.open(rig.database) { [run] _ in run }
     #expect(stream.end.outcome == .nothing)
     try await rig.database.close()
@@ -59,11 +59,11 @@ struct AnswerStreamTests {
 
   @Test("An error in the middle of the rows ends the stream with that error")
   func failing() async throws {
-    let rig = try await AnswerStreamTests.rig(rows: 3000)
+    let rig = try await ResultStreamTests.rig(rows: 3000)
     try await rig.database.write { (connection) throws(StorageError) in
       try connection.run("UPDATE t0 SET \"Stops\" = '[{' WHERE \"ID\" = 2900")
     }
-    let run = try rig.answer(try rig.bench("Orders").made, "Orders", ResultForm(version: .v4))
+    let run = try rig.result(try rig.bench("Orders").readPlan, "Orders", ResultForm(version: .v4))
     let stream = try await ResultStream.open(rig.database) { _ in run }
     await #expect(throws: OfflineODataError.self) {
       for try await piece in stream { #expect(!piece.isEmpty) }

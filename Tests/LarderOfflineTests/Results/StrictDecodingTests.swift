@@ -40,7 +40,7 @@ struct StrictDecodingTests {
   }
 
   /// One path to the value, the path that an error names, and the outcome.
-  private struct Way: Sendable {
+  private struct Reading: Sendable {
     let path: String
     let isOfV4: Bool
     let read: @Sendable (OfflineODataProvider, String) async throws -> String
@@ -48,25 +48,27 @@ struct StrictDecodingTests {
 
   private struct Wanted: Sendable {
     let name: String
-    let ways: [Way]
+    let readings: [Reading]
 
     init<Value: Decodable & Sendable>(_ type: Value.Type, _ show: @escaping @Sendable (Value) -> String = { "\($0)" }) {
       name = "\(type)"
       @Sendable func shown(_ value: Value?) -> String { value.map(show) ?? "nothing" }
-      ways = [
-        Way(path: "Value", isOfV4: false) { shown(try await $0.read([Member<Value>].self, $1)?.first?.value) },
-        Way(path: "Value", isOfV4: false) { shown(try await $0.read([Maybe<Value>].self, $1)?.first?.value) },
-        Way(path: "Value", isOfV4: false) { shown(try await $0.read(Member<Value>.self, "\($1)(1)")?.value) },
-        Way(path: "Value", isOfV4: false) { shown(try await $0.read(type, "\($1)(1)/Value")) },
-        Way(path: "Inner/Value", isOfV4: false) {
+      readings = [
+        Reading(path: "Value", isOfV4: false) { shown(try await $0.read([Member<Value>].self, $1)?.first?.value) },
+        Reading(path: "Value", isOfV4: false) { shown(try await $0.read([Maybe<Value>].self, $1)?.first?.value) },
+        Reading(path: "Value", isOfV4: false) { shown(try await $0.read(Member<Value>.self, "\($1)(1)")?.value) },
+        Reading(path: "Value", isOfV4: false) { shown(try await $0.read(type, "\($1)(1)/Value")) },
+        Reading(path: "Inner/Value", isOfV4: false) {
           shown(try await $0.read([Inner<Value>].self, $1)?.first?.inner.value)
         },
-        Way(path: "Values[0]", isOfV4: true) { shown(try await $0.read([Items<Value>].self, $1)?.first?.values.first) },
-        Way(path: "Values[0]", isOfV4: true) { shown(try await $0.read([Value].self, "\($1)(1)/Values")?.first) },
-        Way(path: "Inners[0]/Value", isOfV4: true) {
+        Reading(path: "Values[0]", isOfV4: true) {
+          shown(try await $0.read([Items<Value>].self, $1)?.first?.values.first)
+        },
+        Reading(path: "Values[0]", isOfV4: true) { shown(try await $0.read([Value].self, "\($1)(1)/Values")?.first) },
+        Reading(path: "Inners[0]/Value", isOfV4: true) {
           shown(try await $0.read([Inners<Value>].self, $1)?.first?.inners.first?.value)
         },
-        Way(path: "Open", isOfV4: true) { shown(try await $0.read([Open<Value>].self, $1)?.first?.open) },
+        Reading(path: "Open", isOfV4: true) { shown(try await $0.read([Open<Value>].self, $1)?.first?.open) },
       ]
     }
   }
@@ -88,20 +90,20 @@ struct StrictDecodingTests {
     var wrong: [String] = []
     for (number, value, text) in service.rows {
       for wanted in Self.wanted {
-        for way in wanted.ways where !way.isOfV4 || !isV2 {
+        for reading in wanted.readings where !reading.isOfV4 || !isV2 {
           // A value of an undeclared enumeration is stored as the text of its member.
-          if way.path == "Open", value.type == "S.State" { continue }
-          let what = "\(value.type) \(text) as \(wanted.name) at \(way.path)"
+          if reading.path == "Open", value.type == "S.State" { continue }
+          let what = "\(value.type) \(text) as \(wanted.name) at \(reading.path)"
           do {
-            let found = try await way.read(store, "S\(number)")
+            let outcome = try await reading.read(store, "S\(number)")
             let expected = value.fits[wanted.name]
-            if found != expected { wrong.append("\(what): \(found), not \(expected ?? "an error")") }
+            if outcome != expected { wrong.append("\(what): \(outcome), not \(expected ?? "an error")") }
           } catch let error as OfflineODataError {
             if value.fits[wanted.name] != nil { wrong.append("\(what): \(error)") }
             // JSON does not show the type of an undeclared text (JSON Format 4.01 §4.6.3).
-            let parts = way.path == "Open" ? ["'Open'"] : ["'\(way.path)'", value.type]
-            let isTold = parts.allSatisfy { error.errorMessage.contains($0) }
-            if error.name != .undecodableType || !isTold { wrong.append("\(what): \(error.debugDescription)") }
+            let parts = reading.path == "Open" ? ["'Open'"] : ["'\(reading.path)'", value.type]
+            let isReported = parts.allSatisfy { error.errorMessage.contains($0) }
+            if error.name != .undecodableType || !isReported { wrong.append("\(what): \(error.debugDescription)") }
           } catch { wrong.append("\(what): \(error)") }
         }
       }
@@ -131,8 +133,8 @@ struct StrictDecodingTests {
     for part in ["'Inner/Value'", "Edm.String", "a text", "Int"] { #expect(message.contains(part), "\(message)") }
     #expect(!message.contains("4712") && !message.lowercased().contains("clear"))
     var live = try store.live([Member<Int>].self, "S0").makeAsyncIterator()
-    let told = await #expect(throws: OfflineODataError.self) { _ = try await live.next() }
-    #expect(told?.name == .undecodableType)
+    let liveError = await #expect(throws: OfflineODataError.self) { _ = try await live.next() }
+    #expect(liveError?.name == .undecodableType)
     try await store.close()
     withExtendedLifetime(rig) {}
   }
@@ -145,8 +147,8 @@ struct StrictDecodingTests {
     let read = try await store.execute(single: .read("S\(row.number)(1)"))
     let expected = ODataValue.decimal(try #require(ODataDecimal("12.50")))
     #expect(try read.payload().entities?.first?["Value"] == expected)
-    let made = ODataEntity(properties: [ODataProperty("ID", .int32(2)), ODataProperty("Value", expected)])
-    let change = try await store.execute(single: .create(made, in: "S\(row.number)"))
+    let entity = ODataEntity(properties: [ODataProperty("ID", .int32(2)), ODataProperty("Value", expected)])
+    let change = try await store.execute(single: .create(entity, in: "S\(row.number)"))
     #expect(try change.payload().entities?.first?["Value"] == expected)
     try await store.close()
     withExtendedLifetime(rig) {}
@@ -154,8 +156,8 @@ struct StrictDecodingTests {
 
   /// Types whose decoding fails, or requests members that cannot exist.
   private struct Failing: Decodable, Sendable {
-    struct Own: Error {}
-    init(from decoder: any Decoder) throws { throw Own() }
+    struct CustomError: Error {}
+    init(from decoder: any Decoder) throws { throw CustomError() }
   }
   private struct Unselected: Decodable, Sendable {
     enum CodingKeys: String, CodingKey { case value = "Nothing" }

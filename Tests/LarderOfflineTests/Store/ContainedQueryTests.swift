@@ -11,26 +11,26 @@ import Testing
 
 @Suite("Offline store: defining queries of contained entities", .timeLimit(.minutes(1)))
 struct ContainedQueryTests {
-  /// Orders contain items, which contain notes; what a path answers can be set.
+  /// Orders contain items, which contain notes; the response for a path can be set.
   private final class Service: Sendable {
-    private let answers = Mutex<[String: String]>([:])
-    let asked = Mutex<[String]>([])
-    /// Whether answers have an ETag, and conditions are heeded.
+    private let responses = Mutex<[String: String]>([:])
+    let requested = Mutex<[String]>([])
+    /// Whether responses have an ETag, and conditions are heeded.
     let hasETags: Bool
 
     init(hasETags: Bool = false) {
       self.hasETags = hasETags
-      answers.withLock { answers in
-        answers["Orders"] = "{\"ID\":1},{\"ID\":2}"
-        answers["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"a\"},{\"No\":2,\"Text\":\"b\"}"
-        answers["Orders(2)/Items"] = "{\"No\":1,\"Text\":\"other\"}"
-        answers["Orders(1)/Items(2)/Notes"] = "{\"No\":7,\"Text\":\"note\"}"
+      responses.withLock { responses in
+        responses["Orders"] = "{\"ID\":1},{\"ID\":2}"
+        responses["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"a\"},{\"No\":2,\"Text\":\"b\"}"
+        responses["Orders(2)/Items"] = "{\"No\":1,\"Text\":\"other\"}"
+        responses["Orders(1)/Items(2)/Notes"] = "{\"No\":7,\"Text\":\"note\"}"
       }
     }
 
     subscript(path: String) -> String? {
-      get { answers.withLock { $0[path] } }
-      set { answers.withLock { $0[path] = newValue } }
+      get { responses.withLock { $0[path] } }
+      set { responses.withLock { $0[path] = newValue } }
     }
 
     private func serve() throws -> ScriptedServer {
@@ -39,13 +39,13 @@ struct ContainedQueryTests {
         if path == "$metadata" {
           return .response(200, fields: [.contentType: "application/xml"], body: Self.metadata)
         }
-        asked.withLock { $0.append(path) }
+        requested.withLock { $0.append(path) }
         // The second page of a set is at its name with a `+`.
         let isNext = request.query?.contains("next") == true
         guard let rows = self[isNext ? path + "+" : path] else { return .response(404) }
         let next = !isNext && self[path + "+"] != nil ? ",\"@odata.nextLink\":\"\(path)?next\"" : ""
         let body = "{\"@odata.context\":\"$metadata#\(path)\",\"value\":[\(rows)]\(next)}"
-        guard hasETags else { return EvilService.json(body) }
+        guard hasETags else { return FaultyService.json(body) }
         let etag = "\"\(body.utf8.reduce(0) { $0 &* 31 &+ Int($1) })\""
         if request.fields[.ifNoneMatch] == etag { return .response(304) }
         return .response(
@@ -102,7 +102,7 @@ struct ContainedQueryTests {
   }
 
   @Test(
-    "their rows stand in the entity of the path alone; they come behind the query that brings it, and go with their own"
+    "their rows are in the entity of the path alone; they follow the query that downloads it, and go with their own"
   )
   func rows() async throws {
     let service = Service()
@@ -113,8 +113,8 @@ struct ContainedQueryTests {
     let store = try await rig.open([
       "notes": "Orders(1)/Items(2)/Notes", "items": "Orders(1)/Items?$orderby=No", "orders": "Orders",
     ])
-    #expect(service.asked.withLock { Array($0.prefix(2)) } == ["Orders", "Orders(1)/Items"])
-    #expect(service.asked.withLock { $0.last } == "Orders(1)/Items(2)/Notes")
+    #expect(service.requested.withLock { Array($0.prefix(2)) } == ["Orders", "Orders(1)/Items"])
+    #expect(service.requested.withLock { $0.last } == "Orders(1)/Items(2)/Notes")
     #expect(try await texts(store, "Orders(1)/Items?$orderby=No") == ["a", "b", "c"])
     await notDownloaded(store, "Orders(2)/Items")
     #expect(try await texts(store, "Orders(1)/Items(2)/Notes") == ["note"])
@@ -153,7 +153,7 @@ struct ContainedQueryTests {
     try await store.open()
     try await store.download()
     #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
-    // Gone at the service: its items cannot be asked for any more, and are not shown.
+    // Deleted at the service: its items cannot be requested any more, and are not shown.
     service["Orders"] = "{\"ID\":2}"
     service["Orders(1)/Items"] = nil
     let gone = await #expect(throws: OfflineODataError.self) { try await store.download() }
@@ -168,8 +168,8 @@ struct ContainedQueryTests {
     try await finish(store)
   }
 
-  @Test("a download that was cut between pages begins anew")
-  func cut() async throws {
+  @Test("a download that was interrupted between pages starts again")
+  func interrupted() async throws {
     let service = Service()
     service["Orders(1)/Items+"] = "{\"No\":3,\"Text\":\"c\"}"
     let (rig, server) = try service.rig()
@@ -186,7 +186,7 @@ struct ContainedQueryTests {
   }
 
   @Test(
-    "the entity that contains them comes back as another row: they come again, though the service has changed nothing")
+    "the entity that contains them becomes another row: they are read again, though the service changed nothing")
   func unchanged() async throws {
     let service = Service(hasETags: true)
     let (rig, server) = try service.rig()
@@ -200,7 +200,8 @@ struct ContainedQueryTests {
     try await store.close()
   }
 
-  @Test("the entity that contains them waits to be deleted: the query ends with a note, and goes on when it is back")
+  @Test(
+    "the deletion of the entity that contains them is pending: the query ends with a note, and resumes when it is back")
   func deletedHere() async throws {
     let service = Service()
     let (rig, server) = try service.rig()
@@ -232,7 +233,7 @@ struct ContainedQueryTests {
     try await finish(store)
   }
 
-  @Test("those of one entity have come, those of another have not: a question of these says so")
+  @Test("those of one entity are downloaded, those of another are not: a query of these reports it")
   func readiness() async throws {
     let service = Service()
     let (rig, server) = try service.rig()
@@ -240,7 +241,7 @@ struct ContainedQueryTests {
     let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
     try await store.add(OfflineODataDefiningQuery("others", "Orders(2)/Items"))
     #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
-    // What is asked for has come.
+    // The requested rows are downloaded.
     for path in ["Orders(1)?$expand=Items", "Orders(1)/Items?$expand=Related", "Orders(1)/Items(1)/Text"] {
       #expect(try await store.text(path).contains("\"a\""), "\(path)")
     }
@@ -295,7 +296,7 @@ struct ContainedQueryTests {
     try await store.close()
   }
 
-  @Test("of many entities half have come: each is told from the others, whichever of its queries has brought it")
+  @Test("half of many entities are downloaded: each is distinguished, whichever of its queries has downloaded it")
   func many() async throws {
     let service = Service()
     service["Orders"] = (1...60).map { "{\"ID\":\($0)}" }.joined(separator: ",")

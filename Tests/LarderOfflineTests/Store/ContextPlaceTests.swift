@@ -7,7 +7,7 @@ import Testing
 @testable import LarderOffline
 
 /// A context URL that names a type says what an entity is, not where it is (JSON Format 4.01 §10.15): its row goes where the
-/// query asks for it.
+/// query requests it.
 @Suite("Offline store: where the rows of a context go", .timeLimit(.minutes(1)))
 struct ContextPlaceTests {
   /// Persons are in no set: a singleton, and a table of the type for the navigation property. Two sets have rows of one
@@ -29,9 +29,9 @@ struct ContextPlaceTests {
     """)
 
   private func open(
-    _ queries: KeyValuePairs<String, String>, _ answer: @escaping @Sendable (String) -> String?
+    _ queries: KeyValuePairs<String, String>, _ response: @escaping @Sendable (String) -> String?
   ) async throws -> Opened {
-    let server = try OddService(metadata: Self.metadata) { asked, _ in answer(asked).map { OddService.json($0) } }
+    let server = try OddService(metadata: Self.metadata) { path, _ in response(path).map { OddService.json($0) } }
       .serve()
     let rig = try StoreRig(server.url("/s/").absoluteString)
     return Opened(server: server, rig: rig, store: try await rig.open(queries))
@@ -58,8 +58,8 @@ struct ContextPlaceTests {
   func singleton(_ context: String) async throws {
     let isBoss = context.hasSuffix("N.Boss")
     let level = isBoss ? ",\"Level\":3" : ""
-    let opened = try await open(["q": "Me"]) { asked in
-      asked.hasPrefix("Me") ? "{\"@odata.context\":\"\(context)\",\"ID\":1,\"Name\":\"one\"\(level)}" : nil
+    let opened = try await open(["q": "Me"]) { path in
+      path.hasPrefix("Me") ? "{\"@odata.context\":\"\(context)\",\"ID\":1,\"Name\":\"one\"\(level)}" : nil
     }
     let text = try await opened.store.text("Me")
     #expect(text.contains("\"Name\":\"one\""))
@@ -70,8 +70,8 @@ struct ContextPlaceTests {
 
   @Test("a singleton whose context names a set of its type is the singleton")
   func singletonOfSet() async throws {
-    let opened = try await open(["q": "First"]) { asked in
-      asked.hasPrefix("First") ? "{\"@odata.context\":\"$metadata#Rows/$entity\",\"ID\":1}" : nil
+    let opened = try await open(["q": "First"]) { path in
+      path.hasPrefix("First") ? "{\"@odata.context\":\"$metadata#Rows/$entity\",\"ID\":1}" : nil
     }
     #expect(try await opened.store.text("First").contains("\"ID\":1"))
     try await opened.end()
@@ -81,8 +81,8 @@ struct ContextPlaceTests {
     "rows of a set stay in it where their contexts name the type",
     arguments: ["$metadata#N.Row", "$metadata#N.Row/$entity", "$metadata#Rows/$entity", "$metadata#Nowhere/$entity"])
   func rows(_ context: String) async throws {
-    let opened = try await open(["q": "Rows"]) { asked in
-      asked.hasPrefix("Rows")
+    let opened = try await open(["q": "Rows"]) { path in
+      path.hasPrefix("Rows")
         ? "{\"@odata.context\":\"$metadata#Collection(N.Row)\",\"value\":[{\"@odata.context\":\"\(context)\",\"ID\":1}]}"
         : nil
     }
@@ -92,8 +92,8 @@ struct ContextPlaceTests {
 
   @Test("contained rows stay below their entity where a context names the type")
   func contained() async throws {
-    let opened = try await open(["me": "Me", "parts": "Me/Parts"]) { asked in
-      switch asked.prefix(while: { $0 != "?" }) {
+    let opened = try await open(["me": "Me", "parts": "Me/Parts"]) { path in
+      switch path.prefix(while: { $0 != "?" }) {
       case "Me": "{\"ID\":1}"
       case "Me/Parts":
         "{\"@odata.context\":\"$metadata#Collection(N.Part)\",\"value\":"
@@ -107,13 +107,13 @@ struct ContextPlaceTests {
 
   @Test("a delta's entities of a type that no set has go where its navigation property leads")
   func expandedType() async throws {
-    let opened = try await open(["q": "Rows?$expand=Owner"]) { asked in
-      if asked.contains("deltatoken") {
+    let opened = try await open(["q": "Rows?$expand=Owner"]) { path in
+      if path.contains("deltatoken") {
         return "{\"@odata.context\":\"$metadata#Rows/$delta\",\"value\":["
           + "{\"@odata.context\":\"$metadata#N.Person/$entity\",\"ID\":7,\"Name\":\"new\"}],"
           + "\"@odata.deltaLink\":\"Rows?$deltatoken=2\"}"
       }
-      guard asked.hasPrefix("Rows?") else { return nil }
+      guard path.hasPrefix("Rows?") else { return nil }
       return
         "{\"value\":[{\"ID\":1,\"Owner\":{\"ID\":7,\"Name\":\"old\"}}],\"@odata.deltaLink\":\"Rows?$deltatoken=1\"}"
     }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Defining queries: as many as rows can tell apart", .timeLimit(.minutes(3)))
+@Suite("Defining queries: as many as rows can distinguish", .timeLimit(.minutes(3)))
 struct DefiningQueryCountTests {
   private func query(_ number: Int) -> OfflineODataDefiningQuery {
     OfflineODataDefiningQuery("q\(number)", "Rows?$filter=ID ne \(number)")
   }
 
-  @Test("the 63rd query of one set is refused when it is added; the others stay, and one that goes makes room")
+  @Test("the 63rd query of one set is rejected when it is added; the others stay, and removing one makes room")
   func added() async throws {
     let server = try ScriptedRows(3).serve()
     defer { server.stop() }

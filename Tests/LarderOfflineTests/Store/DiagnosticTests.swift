@@ -68,8 +68,8 @@ struct DiagnosticTests {
 
   @Test("A store that opens with the rows it has, because the service cannot be reached, reports why")
   func openedWithoutDownload() async throws {
-    let service = OddService(metadata: OddService.unaskedExpansion.metadata) { asked, _ in
-      asked.hasPrefix("Things") ? .response(503) : nil
+    let service = OddService(metadata: OddService.unaskedExpansion.metadata) { path, _ in
+      path.hasPrefix("Things") ? .response(503) : nil
     }
     let server = try service.serve()
     defer { server.stop() }

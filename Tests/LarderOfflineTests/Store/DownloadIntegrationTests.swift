@@ -48,7 +48,7 @@ struct DownloadIntegrationTests {
     try await store.close()
   }
 
-  @Test("an expired delta link becomes a whole read, and tracking goes on", arguments: [410, 404, 400, 500])
+  @Test("an expired delta link becomes a whole read, and tracking continues", arguments: [410, 404, 400, 500])
   func expired(status: Int) async throws {
     let rows = ScriptedRows(25)
     let server = try rows.serve()
@@ -71,11 +71,11 @@ struct DownloadIntegrationTests {
     try await store.close()
   }
 
-  @Test("a first download cut at every page goes on there, in another process's place too", arguments: 0..<5)
-  func cut(page: Int) async throws {
+  @Test("a first download interrupted at any page resumes there, in another process's place too", arguments: 0..<5)
+  func interrupted(page: Int) async throws {
     let rows = ScriptedRows(45) { state in
       state.pageSize = 10
-      // The page breaks as often as it is asked for.
+      // The page breaks as often as it is requested.
       state.cuts = Set(page..<(page + 4))
     }
     let server = try rows.serve()
@@ -85,7 +85,7 @@ struct DownloadIntegrationTests {
     try await first.add(OfflineODataDefiningQuery("rows", "Rows"))
     await #expect(throws: OfflineODataError.self) { try await first.open() }
     #expect(!first.isOpen)
-    // Without the service, what has come is opened: not even a part of the rows, which would be the wrong answer.
+    // Without the service, what was downloaded is opened: not even a part of the rows, which would be a wrong result.
     let away = try rig.provider(root: first.root.url.absoluteString, transport: NoService())
     try await away.open()
     #expect(try await away.hasPendingDownload())
@@ -97,11 +97,11 @@ struct DownloadIntegrationTests {
     #expect(unreachable?.category == .communicationError)
     try await away.close()
     rows.change { $0.cuts = [] }
-    let before = rows.asked.count
+    let before = rows.requested.count
     let second = try rig.provider()
     try await second.open()
     try await compare(second, rows)
-    #expect(rows.asked.count - before == 5 - page)
+    #expect(rows.requested.count - before == 5 - page)
     try await second.close()
   }
 
@@ -122,7 +122,7 @@ struct DownloadIntegrationTests {
     try await store.close()
   }
 
-  @Test("a service without pages is asked for windows from the second download on; one that ignores $top gives all")
+  @Test("windows are requested of a service without pages from the second download; one that ignores $top returns all")
   func windows() async throws {
     for heedsTop in [true, false] {
       let rows = ScriptedRows(35) { state in
@@ -151,7 +151,7 @@ struct DownloadIntegrationTests {
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"], pageSize: 10)
-    let begin = rows.asked.count
+    let begin = rows.requested.count
     rows.change { state in state.before = { number, state in if number == begin + 2 { state.remove(2) } } }
     try await store.download()
     try await compare(store, rows)
@@ -169,19 +169,19 @@ struct DownloadIntegrationTests {
       var text: String
       enum CodingKeys: String, CodingKey { case text = "Text" }
     }
-    var answers = try store.live([Row].self, "Rows?$filter=ID lt 3&$orderby=ID").makeAsyncIterator()
-    #expect(try await answers.next() == [Row(text: "row 1"), Row(text: "row 2")])
+    var responses = try store.live([Row].self, "Rows?$filter=ID lt 3&$orderby=ID").makeAsyncIterator()
+    #expect(try await responses.next() == [Row(text: "row 1"), Row(text: "row 2")])
     rows.change { $0.put(5, "not read") }
     try await store.download()
     rows.change { $0.put(2, "changed") }
     try await store.download()
-    #expect(try await answers.next() == [Row(text: "row 1"), Row(text: "changed")])
+    #expect(try await responses.next() == [Row(text: "row 1"), Row(text: "changed")])
     try await store.close()
   }
 
   @Test("V2: a delta in Atom with tombstones and changes")
   func atom() async throws {
-    let server = try ScriptedServer { request in AtomRows.answer(request) }
+    let server = try ScriptedServer { request in AtomRows.response(request) }
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
@@ -256,7 +256,7 @@ struct ProviderLifeTests {
     #expect(closed?.name == .storeNotOpen)
   }
 
-  @Test("$search finds words by an index that is made when it is first asked for, and follows the rows")
+  @Test("$search finds words by an index that is created when first used, and follows the rows")
   func search() async throws {
     let rows = ScriptedRows(5) { $0.put(2, "quick brown fox") }
     let server = try rows.serve()
@@ -272,7 +272,7 @@ struct ProviderLifeTests {
     try await store.close()
   }
 
-  @Test("an index that the application asks for is used, also where the store was filled before")
+  @Test("an index that the application requests is used, also if the store was filled before")
   func index() async throws {
     let rows = ScriptedRows(5)
     let server = try rows.serve()
@@ -328,9 +328,9 @@ struct ProviderLifeTests {
   }
 }
 
-@Suite("Offline store: one download at a time, told and cancelled", .timeLimit(.minutes(1)))
+@Suite("Offline store: one download at a time, reported and cancelled", .timeLimit(.minutes(1)))
 struct DownloadLifeTests {
-  @Test("another store of the file, or process, is told that a download is on its way; progress is told")
+  @Test("another store of the file, or process, gets the error that a download is running; progress is reported")
   func lock() async throws {
     let rows = ScriptedRows(25) { $0.pageSize = 10 }
     let server = try rows.serve()
@@ -360,7 +360,7 @@ struct DownloadLifeTests {
     try await store.close()
   }
 
-  @Test("rows are told slice by slice, also of a service that gives all in one page")
+  @Test("rows are reported slice by slice, also of a service that returns all in one page")
   func slices() async throws {
     let rows = ScriptedRows(20_000)
     let server = try rows.serve()
@@ -370,18 +370,18 @@ struct DownloadLifeTests {
     try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
     let events = store.events
     try await store.open()
-    var told: [Int64] = []
+    var reported: [Int64] = []
     for await event in events {
-      if case .downloadProgress(let progress) = event { told.append(progress.rows) }
+      if case .downloadProgress(let progress) = event { reported.append(progress.rows) }
       if case .stateChanged(.open) = event { break }
     }
-    #expect(told == told.sorted())
-    #expect(Set(told).count > 3, "\(told)")
-    #expect(told.last == 20_000)
+    #expect(reported == reported.sorted())
+    #expect(Set(reported).count > 3, "\(reported)")
+    #expect(reported.last == 20_000)
     try await store.close()
   }
 
-  @Test("a cancelled download keeps what it has staged and goes on there")
+  @Test("a cancelled download keeps what it has staged and resumes there")
   func cancel() async throws {
     let rows = ScriptedRows(45) { state in
       state.pageSize = 10
@@ -391,7 +391,7 @@ struct DownloadLifeTests {
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
-    let begin = rows.asked.count
+    let begin = rows.requested.count
     rows.change { state in
       state.put(1, "changed")
       state.before = { number, _ in if number == begin + 3 { store.cancelDownload() } }
@@ -400,9 +400,9 @@ struct DownloadLifeTests {
     #expect(try await store.hasPendingDownload())
     #expect(try await store.size("Rows") == 45)
     rows.change { $0.before = nil }
-    let between = rows.asked.count
+    let between = rows.requested.count
     try await store.download()
-    #expect(rows.asked.count - between <= 2)
+    #expect(rows.requested.count - between <= 2)
     #expect(try await store.size("Rows?$filter=Text eq 'changed'") == 1)
     #expect(try await !store.hasPendingDownload())
     try await store.close()
@@ -411,9 +411,9 @@ struct DownloadLifeTests {
 
 @Suite("Offline store: media", .timeLimit(.minutes(1)))
 struct ProviderMediaTests {
-  @Test("media entities come with their rows where the query asks, and single streams on demand")
+  @Test("media is downloaded with its rows if the query has the option, and single streams on demand")
   func media() async throws {
-    let service = try await onOwnThread { try ODataPyService([]) }
+    let service = try await onDedicatedThread { try ODataPyService([]) }
     defer { service.stop() }
     let rig = try StoreRig(service.root)
     let store = try rig.provider()
@@ -434,7 +434,7 @@ struct ProviderMediaTests {
 
 /// A V2 service whose deltas are Atom.
 enum AtomRows {
-  static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  static func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     let root = "http://\(request.fields["Host"] ?? "")/s/"
     if request.path == "/s/$metadata" {
       return .response(200, fields: [.contentType: "application/xml"], body: metadata)

@@ -40,7 +40,7 @@ struct EndToEndLifeTests {
     try await store.close()
   }
 
-  @Test("a streamed answer is of one state to its end, though a download flips the tables meanwhile")
+  @Test("a streamed result is of one state to its end, though a download replaces the tables meanwhile")
   func streamed() async throws {
     let rows = ScriptedRows(6000)
     let server = try rows.serve()
@@ -60,7 +60,7 @@ struct EndToEndLifeTests {
     #expect(try await store.readCount("Rows?$filter=startswith(Text,'changed')") == 6000)
     while let piece = try await iterator.next() { streamed += piece }
     #expect(streamed == before)
-    // A stream that nobody reads to its end does not keep the store from closing.
+    // A stream that is not read to its end does not keep the store from closing.
     var dropped = try await store.streamJSON("Rows?$orderby=ID").makeAsyncIterator()
     _ = try await dropped.next()
     try await store.close()
@@ -88,7 +88,7 @@ struct EndToEndLifeTests {
     #expect(ear.take().suffix(2) == ["closing", "closed"])
   }
 
-  @Test("a live result is a value, or an optional one where it was asked for: nil while there is nothing")
+  @Test("a live result is a value, or an optional one if requested: nil while there is nothing")
   func liveOptional() async throws {
     struct Row: Decodable, Sendable, Equatable {
       let text: String
@@ -197,13 +197,13 @@ struct EndToEndLifeTests {
     try await first.close()
   }
 
-  @Test("requests that block, and batches of reads: what fails fails alone, changes refuse the whole")
+  @Test("requests that block, and batches of reads: what fails fails alone, changes reject the whole")
   func requests() async throws {
     let server = try EndToEndStaff().serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["staff": "Staff"])
-    let blocked = try await onOwnThread { try store.executeBlocking(.single(.read("Staff/$count"))) }
+    let blocked = try await onDedicatedThread { try store.executeBlocking(.single(.read("Staff/$count"))) }
     #expect(blocked.single.map { String(decoding: $0.payloadBytes, as: UTF8.self) } == "5")
     var named = ODataSingleRequest.read("Staff(1)/Name")
     named.contentID = "a"

@@ -22,7 +22,7 @@ struct EndToEndRequestTests {
   }
 
   @Test(
-    "The root answers with the service document (JSON Format 4.01 §5, V2 JSON Format §3)",
+    "The root returns the service document (JSON Format 4.01 §5, V2 JSON Format §3)",
     arguments: [
       (
         false, "",
@@ -47,24 +47,26 @@ struct EndToEndRequestTests {
     withExtendedLifetime(rig) {}
   }
 
-  @Test("What accepts no JSON is refused, $format goes before, and raw values are texts (Protocol 4.01 §8.2.1)")
+  @Test(
+    "A request without JSON in Accept is rejected, $format has precedence, raw values are texts (Protocol 4.01 §8.2.1)"
+  )
   func accept() async throws {
     let (store, _, rig) = try await copied()
-    func ask(_ path: String, _ accept: String) async throws -> ODataSingleResponse {
+    func read(_ path: String, _ accept: String) async throws -> ODataSingleResponse {
       var request = ODataSingleRequest.read(path)
       request.fields[.accept] = accept
       return try await store.execute(single: request)
     }
     for accept in ["application/xml", "application/atom+xml, text/html;q=0.5", "application/json;q=0"] {
-      let error = await #expect(throws: OfflineODataError.self) { try await ask("Staff", accept) }
+      let error = await #expect(throws: OfflineODataError.self) { try await read("Staff", accept) }
       #expect(error?.name == .unsupportedQuery && error?.errorMessage.contains("Accept: ") == true)
-      await #expect(throws: OfflineODataError.self) { try await ask("", accept) }
-      #expect(try await ask("Staff/$count", accept).httpStatus == 200)
-      #expect(try await ask("Staff?$format=json", accept).httpStatus == 200)
+      await #expect(throws: OfflineODataError.self) { try await read("", accept) }
+      #expect(try await read("Staff/$count", accept).httpStatus == 200)
+      #expect(try await read("Staff?$format=json", accept).httpStatus == 200)
     }
     for accept in ["application/json", "*/*", "application/*;q=0.1", "text/html, application/json;odata.metadata=full"]
     {
-      let type = try await ask("Staff", accept).fields[.contentType]
+      let type = try await read("Staff", accept).fields[.contentType]
       #expect(type?.contains(accept.contains("full") ? "metadata=full" : "metadata=minimal") == true, "\(accept)")
     }
     try await store.close()
@@ -96,7 +98,7 @@ struct EndToEndRequestTests {
     withExtendedLifetime((rig, other)) {}
   }
 
-  @Test("A query that asks for the time is prepared again each time, however it is spelled")
+  @Test("A query that uses the current time is planned again each time, however it is spelled")
   func time() async throws {
     let (copy, root, rig) = try await copied()
     try await copy.close()

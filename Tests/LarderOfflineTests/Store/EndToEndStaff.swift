@@ -6,16 +6,16 @@ import LarderTestSupport
 struct EndToEndStaff: Sendable {
   var isV2 = false
   var isPaged = false
-  /// Where answers to questions for staff wait, if anywhere.
+  /// Where responses to queries for staff wait, if anywhere.
   var gates: [String: ScriptedServer.Gate] = [:]
-  /// The names of persons 1 to 5, read at each answer.
+  /// The names of persons 1 to 5, read at each response.
   var names: @Sendable () -> [String] = { ["Ada", "Ben", "Cleo", "Dan", "Eve"] }
 
   private static let bosses = [1: "null", 2: "1", 3: "1", 4: "2", 5: "4"]
 
-  func serve() throws -> ScriptedServer { try ScriptedServer { request in answer(request) } }
+  func serve() throws -> ScriptedServer { try ScriptedServer { request in response(request) } }
 
-  private func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     let root = "http://\(request.fields["Host"] ?? "")/s/"
     let set = String(request.path.dropFirst("/s/".count))
     let rows: [String]
@@ -27,11 +27,11 @@ struct EndToEndStaff: Sendable {
     case "Staff": rows = names().enumerated().map { person($0.offset + 1, $0.element, root) }
     default: return .response(404, body: "{\"error\":{\"code\":\"404\",\"message\":\"no \(set)\"}}")
     }
-    let made = page(rows, set, root, request.query ?? "")
-    return gates[set].map { made.held(by: $0) } ?? made
+    let pageResponse = page(rows, set, root, request.query ?? "")
+    return gates[set].map { pageResponse.paused(by: $0) } ?? pageResponse
   }
 
-  private func page(_ rows: [String], _ set: String, _ root: String, _ query: String) -> ScriptedServer.Answer {
+  private func page(_ rows: [String], _ set: String, _ root: String, _ query: String) -> ScriptedServer.Response {
     let decoded = query.removingPercentEncoding ?? query
     let first =
       decoded.split(separator: "&").first { $0.hasPrefix("$skiptoken=") }
@@ -61,7 +61,7 @@ struct EndToEndStaff: Sendable {
 
   private func person(_ id: Int, _ name: String, _ root: String) -> String {
     let boss = Self.bosses[id] ?? "null"
-    // All were hired at one moment.
+    // All were hired at one time.
     let hired = isV2 ? "\"/Date(1767225600000)/\"" : "\"2026-01-01T00:00:00Z\""
     let pay = isV2 ? "\"\(1000 * id).50\"" : "\(1000 * id).50"
     return start("Staff", id, "Person", root)
@@ -73,11 +73,11 @@ struct EndToEndStaff: Sendable {
     <EntityType Name="Department"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Name" Type="Edm.String"/>
     """
-  private static func person(_ moment: String) -> String {
+  private static func person(_ point: String) -> String {
     """
     <EntityType Name="Person"><Key><PropertyRef Name="ID"/></Key>
     <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Name" Type="Edm.String"/>
-    <Property Name="Hired" Type="\(moment)"/><Property Name="Pay" Type="Edm.Decimal" Precision="10" Scale="2"/>
+    <Property Name="Hired" Type="\(point)"/><Property Name="Pay" Type="Edm.Decimal" Precision="10" Scale="2"/>
     <Property Name="BossID" Type="Edm.Int32"/><Property Name="DepartmentID" Type="Edm.Int32"/>
     """
   }

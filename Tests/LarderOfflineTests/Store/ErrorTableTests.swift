@@ -46,10 +46,10 @@ struct ErrorTableTests {
     let expected = OfflineODataErrorName.allCases.sorted { "\($0)".lowercased() < "\($1)".lowercased() }.map { name in
       "| `\(name)` | \(name.rawValue) | `\(name.category.rawValue)` | \(causes["\(name)"] ?? "") |"
     }
-    let found = try Self.rows("By name")
-    #expect(Set(found).subtracting(expected).sorted() == [])
-    #expect(Set(expected).subtracting(found).sorted() == [])
-    #expect(found == expected)
+    let rows = try Self.rows("By name")
+    #expect(Set(rows).subtracting(expected).sorted() == [])
+    #expect(Set(expected).subtracting(rows).sorted() == [])
+    #expect(rows == expected)
   }
 
   @Test("by code: each with its name, its message and what to do about it")
@@ -57,9 +57,9 @@ struct ErrorTableTests {
     let expected = OfflineODataErrorName.allCases.sorted { $0.rawValue < $1.rawValue }.map { name in
       "| \(name.rawValue) | `\(name)` | \(name.message) | \(name.cure ?? "-") |"
     }
-    let found = try Self.rows("By code")
-    #expect(Set(found).subtracting(expected).sorted() == [])
-    #expect(Set(expected).subtracting(found).sorted() == [])
-    #expect(found == expected)
+    let rows = try Self.rows("By code")
+    #expect(Set(rows).subtracting(expected).sorted() == [])
+    #expect(Set(expected).subtracting(rows).sorted() == [])
+    #expect(rows == expected)
   }
 }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Offline store: where media stand", .timeLimit(.minutes(1)))
+@Suite("Offline store: the place of media", .timeLimit(.minutes(1)))
 struct MediaPlaceTests {
-  private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private static func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     let bodies = [
       "Photos":
         "[{\"ID\":1},{\"@odata.type\":\"#N.Raw\",\"ID\":2},{\"ID\":4}]", "Me": "{\"Name\":\"I\"}",
@@ -46,7 +46,7 @@ struct MediaPlaceTests {
     """
 
   @Test(
-    "Media that the service no longer has are removed, but bytes that wait for their upload stay",
+    "Media that the service no longer has is removed, but bytes with a pending upload stay",
     arguments: [204, 404, 410])
   func removedWhilePending(status: Int) async throws {
     let isGone = Atomic(false)
@@ -57,7 +57,7 @@ struct MediaPlaceTests {
         return .response(204, fields: [.odataVersion: "4.0"])
       }
       if request.path.hasSuffix("/$value"), isGone.load(ordering: .relaxed) { return .response(status) }
-      return Self.answer(request)
+      return Self.response(request)
     }
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
@@ -80,7 +80,7 @@ struct MediaPlaceTests {
     "those of derived types, stream properties of derived types, those of singletons; contained ones one by one",
     arguments: [nil, 1])
   func places(resultPageSize: Int?) async throws {
-    let server = try ScriptedServer { Self.answer($0) }
+    let server = try ScriptedServer { Self.response($0) }
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try rig.provider(resultPageSize: resultPageSize)
@@ -93,12 +93,12 @@ struct MediaPlaceTests {
     ] {
       #expect(try await store.readMedia(path) == Array(path.utf8), "\(path)")
     }
-    let refused = await #expect(throws: OfflineODataError.self) {
+    let rejected = await #expect(throws: OfflineODataError.self) {
       try await store.add(
         OfflineODataDefiningQuery("albums", "Albums?$expand=Pages", automaticallyRetrievesStreams: true))
     }
-    #expect(refused?.name == .unsupportedQuery)
-    #expect(refused?.errorMessage.contains("Albums/Pages") == true, "\(refused.debugDescription)")
+    #expect(rejected?.name == .unsupportedQuery)
+    #expect(rejected?.errorMessage.contains("Albums/Pages") == true, "\(rejected.debugDescription)")
     try await store.add(OfflineODataDefiningQuery("albums", "Albums?$expand=Pages"))
     try await store.download(["albums"])
     try await store.downloadMedia("Albums(1)/Pages(3)/$value")

@@ -10,14 +10,14 @@ import Testing
 
 @Suite("Offline store: services of unusual habits", .timeLimit(.minutes(1)))
 struct OddServiceTests {
-  @Test("rows that come unasked in line do not hinder the query that reads their set")
+  @Test("rows that are expanded without a request do not hinder the query that reads their set")
   func unaskedExpansion() async throws {
     let server = try OddService.unaskedExpansion.serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["groups": "Groups", "things": "Things"])
     #expect(try await store.size("Things") == 2)
-    // No query asked for the links: that they came with one answer says nothing of the others.
+    // No query requested the links: that they came with one response says nothing of the others.
     let error = await #expect(throws: OfflineODataError.self) { try await store.size("Groups(1)/Members") }
     #expect(error?.name == .notDownloaded)
     let report = try await store.download()
@@ -25,17 +25,17 @@ struct OddServiceTests {
     try await store.close()
   }
 
-  @Test("a query is downloaded though another one, that was cut, has begun to fill its table")
-  func cutNeighbour() async throws {
-    let cut = OpenSwitch()
-    let service = OddService(metadata: OddService.unaskedExpansion.metadata) { asked, fields in
-      switch asked {
-      case _ where asked.hasPrefix("Things?$skiptoken"):
-        cut.isOpen ? OddService.json(##"{"value":[{"ID":2}]}"##) : .response(503)
-      case _ where asked.hasPrefix("Things?$filter"): OddService.json(##"{"value":[{"ID":1}]}"##)
-      case _ where asked.hasPrefix("Things"):
+  @Test("a query is downloaded although another one, which was interrupted, has begun to fill its table")
+  func interruptedNeighbour() async throws {
+    let interruption = OpenSwitch()
+    let service = OddService(metadata: OddService.unaskedExpansion.metadata) { path, fields in
+      switch path {
+      case _ where path.hasPrefix("Things?$skiptoken"):
+        interruption.isOpen ? OddService.json(##"{"value":[{"ID":2}]}"##) : .response(503)
+      case _ where path.hasPrefix("Things?$filter"): OddService.json(##"{"value":[{"ID":1}]}"##)
+      case _ where path.hasPrefix("Things"):
         OddService.json(##"{"value":[{"ID":1}],"@odata.nextLink":"Things?$skiptoken=1"}"##)
-      case _ where asked.hasPrefix("Groups"): OddService.json(##"{"value":[{"ID":1}]}"##)
+      case _ where path.hasPrefix("Groups"): OddService.json(##"{"value":[{"ID":1}]}"##)
       default: nil
       }
     }
@@ -49,14 +49,14 @@ struct OddServiceTests {
     #expect(try await store.hasPendingDownload())
     try await store.download(["one"])
     #expect(try await store.size("Things") == 1)
-    cut.open()
+    interruption.open()
     try await store.download()
     #expect(try await store.size("Things") == 2)
     #expect(try await !store.hasPendingDownload())
     try await store.close()
   }
 
-  /// A V2 service with one set of a duration and a moment.
+  /// A V2 service with one set of a duration and a point in time.
   private static func clocks(_ rows: String) -> OddService {
     OddService(
       metadata: """
@@ -68,15 +68,15 @@ struct OddServiceTests {
         <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Clocks" EntityType="N.C"/>
         </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
         """
-    ) { asked, _ in
-      asked.hasPrefix("Clocks")
+    ) { path, _ in
+      path.hasPrefix("Clocks")
         ? .response(
           200, fields: [.contentType: "application/json", .dataServiceVersion: "2.0"],
           body: "{\"d\":{\"results\":[\(rows)]}}") : nil
     }
   }
 
-  @Test("one value with more digits than its type does not fail its set: it is kept, ordered, and told of by name")
+  @Test("one value with more digits than its type does not fail its set: it is stored, ordered, and reported by name")
   func furtherDigits() async throws {
     let server = try Self.clocks(
       ##"{"ID":1,"Long":"PT1.5S","At":"2026-01-02T03:04:05"},{"Long":"PT1.1234567890123S","ID":2},"##
@@ -90,8 +90,8 @@ struct OddServiceTests {
       notes.contains { $0.hasPrefix("Clocks(2)/Long and 2 more values have more than 12 fractional digits") },
       "\(notes)")
     #expect(try await store.size("Clocks") == 3)
-    let answer = try await store.readJSON("Clocks?$orderby=Long&$filter=Long gt time'PT1.1234567890122S'")
-    let text = String(decoding: answer.bytes, as: UTF8.self)
+    let response = try await store.readJSON("Clocks?$orderby=Long&$filter=Long gt time'PT1.1234567890122S'")
+    let text = String(decoding: response.bytes, as: UTF8.self)
     let places = ["PT1.12345678901225S", "PT1.1234567890123S", "PT1.5S"].map { text.firstRange(of: $0)?.lowerBound }
     #expect(
       places.allSatisfy { $0 != nil } && places == places.sorted { ($0 ?? text.endIndex) < ($1 ?? text.endIndex) },
@@ -134,7 +134,7 @@ struct OddServiceTests {
   }
 
   @Test(
-    "a function that tells changes is a defining query of its set",
+    "a function that returns changes is a defining query of its set",
     arguments: ["users/delta", "users/delta()", "users/N.delta()", "users/delta?$select=id,name"])
   func changesFunction(_ query: String) async throws {
     let server = try OddService.changesFunction.serve()
@@ -165,13 +165,13 @@ struct OddServiceTests {
     try await store.close()
   }
 
-  @Test("a query that fits the service no more is told by its name, and the others go on")
+  @Test("a query that no longer fits the service is reported by its name, and the others continue")
   func unfittingQuery() async throws {
     let isLater = OpenSwitch()
     let before = OddService.unaskedExpansion
     let later = before.metadata.replacingOccurrences(of: "Name=\"Groups\"", with: "Name=\"Teams\"")
-    let service = OddService(metadata: before.metadata) { asked, fields in
-      guard asked == "$metadata" else { return before.answer(asked, fields) }
+    let service = OddService(metadata: before.metadata) { path, fields in
+      guard path == "$metadata" else { return before.response(path, fields) }
       return isLater.isOpen ? .response(200, fields: [.contentType: "application/xml"], body: later) : nil
     }
     let server = try service.serve()
@@ -196,15 +196,15 @@ struct OddServiceTests {
 
   @Test("the service's own words, and where it has no metadata, are in the error")
   func words() async throws {
-    let service = OddService(metadata: OddService.ownOption.metadata) { asked, _ in
-      asked.hasPrefix("Rows")
+    let service = OddService(metadata: OddService.ownOption.metadata) { path, _ in
+      path.hasPrefix("Rows")
         ? OddService.json(#"{"error":{"code":"7","message":"Rows are\nclosed today"}}"#, status: 400) : nil
     }
     let server = try service.serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
-    let refused = await #expect(throws: OfflineODataError.self) { _ = try await rig.open(["rows": "Rows"]) }
-    #expect(refused?.errorMessage.contains("Rows are closed today") == true)
+    let rejected = await #expect(throws: OfflineODataError.self) { _ = try await rig.open(["rows": "Rows"]) }
+    #expect(rejected?.errorMessage.contains("Rows are closed today") == true)
     let other = try StoreRig(server.url("/elsewhere/").absoluteString)
     let missing = await #expect(throws: OfflineODataError.self) { _ = try await other.open(["rows": "Rows"]) }
     let message = try #require(missing?.errorMessage)

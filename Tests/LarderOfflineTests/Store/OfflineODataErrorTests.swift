@@ -59,7 +59,7 @@ struct OfflineODataErrorTests {
   }
 
   @Test(
-    "a status becomes the category that tells what to do",
+    "a status becomes the category that says what to do",
     arguments: [
       (400, OfflineODataErrorName.requestRejected), (401, .authenticationFailed), (404, .requestRejected),
       (408, .timeout), (410, .requestRejected), (429, .serviceUnavailable), (500, .serviceFailed),
@@ -71,7 +71,7 @@ struct OfflineODataErrorTests {
     #expect(error.name == name)
   }
 
-  @Test("what is wrong with a URL is told with its place")
+  @Test("an error in a URL is reported with its place")
   func urls() throws {
     let syntax = #expect(throws: ODataSyntaxError.self) { try ODataParser().url("Orders?$filter=A eq") }
     let error = OfflineODataError(below: try #require(syntax))
@@ -80,7 +80,7 @@ struct OfflineODataErrorTests {
   }
 
   @Test(
-    "a stored value of another kind than its column's is damage; a function without a value is the question's fault",
+    "a stored value of another kind than its column's is damage; a function without a value is an error of the query",
     arguments: [("SELECT 'a'", OfflineODataErrorName.storeDamaged), ("SELECT larder_div(1, 0)", .invalidQuery)])
   func unexpectedValue(sql: String, name: OfflineODataErrorName) async throws {
     let folder = try TemporaryFolder()
@@ -94,7 +94,7 @@ struct OfflineODataErrorTests {
     try await database.close()
   }
 
-  @Test("cancellation is no failure of anybody, and is told as such")
+  @Test("cancellation is no failure, and is reported as such")
   func cancelled() {
     #expect(OfflineODataError(below: CancellationError()).isCancelled)
     #expect(OfflineODataError(below: ODataServiceError(.cancelled, operation: "read")).isCancelled)

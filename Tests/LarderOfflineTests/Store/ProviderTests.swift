@@ -8,9 +8,9 @@ import Testing
 
 @Suite("Offline store: real services", .timeLimit(.minutes(1)))
 struct ProviderServiceTests {
-  @Test("a V4 service comes down once and is asked while it is away")
+  @Test("a V4 service is downloaded once and queried while it is unreachable")
   func v4() async throws {
-    let service = try await onOwnThread { try MockSAP() }
+    let service = try await onDedicatedThread { try MockSAP() }
     defer { service.stop() }
     let rig = try StoreRig(service.salesOrdersV4)
     let store = try await rig.open(["orders": "SalesOrder?$expand=to_Item"])
@@ -28,9 +28,9 @@ struct ProviderServiceTests {
     try await again.close()
   }
 
-  @Test("a V2 service comes down and is asked in its own dialect")
+  @Test("a V2 service is downloaded and queried in its own dialect")
   func v2() async throws {
-    let service = try await onOwnThread { try MockSAP() }
+    let service = try await onDedicatedThread { try MockSAP() }
     defer { service.stop() }
     let rig = try StoreRig(service.salesOrdersV2)
     let store = try await rig.open(["orders": "A_SalesOrder", "items": "A_SalesOrderItem"])
@@ -44,7 +44,7 @@ struct ProviderServiceTests {
 
   @Test("deltas of SAP's V2 and V4 bring changes and deletions", arguments: [true, false])
   func sapDelta(isV2: Bool) async throws {
-    let service = try await onOwnThread { try MockSAP(["--no-csrf"]) }
+    let service = try await onDedicatedThread { try MockSAP(["--no-csrf"]) }
     defer { service.stop() }
     let root = isV2 ? service.salesOrdersV2 : service.salesOrdersV4
     let set = isV2 ? "A_SalesOrder" : "SalesOrder"
@@ -54,16 +54,16 @@ struct ProviderServiceTests {
     let first = try await store.readEntitySet("\(set)?$top=2&$orderby=SalesOrder&$select=SalesOrder").entities
     let keys = first.compactMap { if case .string(let key)? = $0["SalesOrder"] { key } else { nil } }
     let path = String(root.dropFirst(service.origin.count)) + "/\(set)"
-    let answers = try await onOwnThread {
+    let responses = try await onDedicatedThread {
       [
-        try service.process.ask("\(path)('\(keys[0])')", method: "DELETE", fields: ["If-Match": "*"]).status,
-        try service.process.ask(
+        try service.process.send("\(path)('\(keys[0])')", method: "DELETE", fields: ["If-Match": "*"]).status,
+        try service.process.send(
           "\(path)('\(keys[1])')", method: "PATCH", fields: ["If-Match": "*", "Content-Type": "application/json"],
           body: Array("{\"PurchaseOrderByCustomer\":\"changed here\"}".utf8)
         ).status,
       ]
     }
-    #expect(answers.allSatisfy { (200..<300).contains($0) })
+    #expect(responses.allSatisfy { (200..<300).contains($0) })
     let report = try await store.download()
     #expect(report.queries.first?.strategy == .changes, "\(report)")
     #expect(try await store.size(set) == before - 1)
@@ -73,7 +73,7 @@ struct ProviderServiceTests {
 
   @Test("a row that leaves a query's filter goes, unless another query brings it")
   func filters() async throws {
-    let service = try await onOwnThread { try ODataPyService([]) }
+    let service = try await onDedicatedThread { try ODataPyService([]) }
     defer { service.stop() }
     let rig = try StoreRig(service.root)
     let store = try await rig.open(["cheap": "Products?$filter=Price lt 5", "suppliers": "Suppliers"])
@@ -85,8 +85,8 @@ struct ProviderServiceTests {
       Issue.record("\(id)")
       return
     }
-    let status = try await onOwnThread {
-      try service.process.ask(
+    let status = try await onDedicatedThread {
+      try service.process.send(
         "/shop/Products(\(number))", method: "PATCH",
         fields: ["If-Match": "*", "Content-Type": "application/json"], body: Array("{\"Price\":100}".utf8)
       ).status
@@ -103,9 +103,9 @@ struct ProviderServiceTests {
     try await store.close()
   }
 
-  @Test("odatapy's service comes down page by page, and the event log tells it")
+  @Test("odatapy's service is downloaded page by page, and the event log records it")
   func shop() async throws {
-    let service = try await onOwnThread { try ODataPyService(["--page-size", "7"]) }
+    let service = try await onDedicatedThread { try ODataPyService(["--page-size", "7"]) }
     defer { service.stop() }
     let rig = try StoreRig(service.root)
     let store = try await rig.open(["products": "Products", "categories": "Categories?$expand=Products"])

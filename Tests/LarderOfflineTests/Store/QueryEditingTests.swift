@@ -22,7 +22,7 @@ struct QueryEditingTests {
     let error = await #expect(throws: OfflineODataError.self) { try await first.open() }
     #expect(error?.name == .invalidDefiningQuery)
     #expect(error?.errorMessage.contains("did you mean 'Rows'?") == true)
-    #expect(!rows.asked.isEmpty)
+    #expect(!rows.requested.isEmpty)
     // The application's next version asks otherwise.
     let second = try rig.provider()
     try await second.add(OfflineODataDefiningQuery("rows", "Rows"))
@@ -42,7 +42,7 @@ struct QueryEditingTests {
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": rig.root + "Rows?$filter=ID gt 2"])
-    #expect(rows.asked.allSatisfy { !$0.contains("http") })
+    #expect(rows.requested.allSatisfy { !$0.contains("http") })
     #expect(try await store.definingQueries().map(\.definingQuery.query) == ["Rows?$filter=ID%20gt%202"])
     let error = await #expect(throws: OfflineODataError.self) {
       try await store.add(OfflineODataDefiningQuery("other", "https://example.com/Rows"))

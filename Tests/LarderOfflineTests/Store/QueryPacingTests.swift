@@ -8,13 +8,13 @@ import Testing
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-@Suite("Offline store: on which thread a question is answered", .timeLimit(.minutes(3)))
-struct QuestionPaceTests {
+@Suite("Offline store: the thread that runs a query", .timeLimit(.minutes(3)))
+struct QueryPacingTests {
   private static let short = "Rows(7)?$select=ID"
 
-  private func pace(_ question: String, _ store: OfflineODataProvider) throws -> QueryPacing? {
+  private func pace(_ query: String, _ store: OfflineODataProvider) throws -> QueryPacing? {
     let store = try store.openStore()
-    let text = try store.relative(question)
+    let text = try store.relative(query)
     return store.prepared.withLock { $0.pace(text) }
   }
 
@@ -36,14 +36,14 @@ struct QuestionPaceTests {
     #expect(pace.isShort == false)
   }
 
-  @Test("answers are the same and are of the last download: short and long ones, many at once, by the main actor")
-  func answers() async throws {
+  @Test("results are equal and of the last download: short and long ones, many at once, by the main actor")
+  func responses() async throws {
     let rows = ScriptedRows(20_000)
     let server = try rows.serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
-    // The number of rows is chosen such that no machine writes them in the time that the thread that asks may be kept.
+    // The number of rows is chosen such that no machine writes them in the time that the calling thread may be blocked.
     let long = try await store.readJSON("Rows?$select=ID,Text").bytes
     #expect(try pace("Rows?$select=ID,Text", store)?.isShort == false)
     #expect(try await store.readJSON("Rows?$select=ID,Text").bytes == long)
@@ -60,7 +60,7 @@ struct QuestionPaceTests {
       }
       for try await isSame in group { #expect(isSame) }
     }
-    #expect(try await Self.askInMain(store) == [first, long])
+    #expect(try await Self.queryInMain(store) == [first, long])
     rows.change { $0.put(7, "new") }
     try await store.download()
     #expect(try await store.text("Rows(7)/Text/$value") == "new")
@@ -69,11 +69,11 @@ struct QuestionPaceTests {
   }
 
   @MainActor
-  private static func askInMain(_ store: OfflineODataProvider) async throws -> [[UInt8]] {
+  private static func queryInMain(_ store: OfflineODataProvider) async throws -> [[UInt8]] {
     [try await store.readJSON(short).bytes, try await store.readJSON("Rows?$select=ID,Text").bytes]
   }
 
-  @Test("tables and a model that another process has changed are not read anew on the thread that asks")
+  @Test("tables and a model that another process has changed are not read again on the calling thread")
   func changedByAnother() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
     let other = try await Replica.open(path: rig.replica.database.path, key: try RigKey.fromEnvironment())
@@ -91,38 +91,38 @@ struct QuestionPaceTests {
     try await rig.replica.close()
   }
 
-  @Test("a question that holds the moment is planned anew each time, and what it takes is remembered")
-  func moments() async throws {
+  @Test("a query that contains the current time is planned again each time, and its cost is remembered")
+  func timestamps() async throws {
     let rows = ScriptedRows(3)
     let server = try rows.serve()
     defer { server.stop() }
     let store = try await StoreRig(server.url("/s/").absoluteString).open(["rows": "Rows"])
-    let question = "Rows/$count?$filter=now() gt 2020-01-01T00:00:00Z"
-    #expect(try await store.text(question) == "3")
-    let first = try pace(question, store)
+    let query = "Rows/$count?$filter=now() gt 2020-01-01T00:00:00Z"
+    #expect(try await store.text(query) == "3")
+    let first = try pace(query, store)
     #expect(first != nil)
-    #expect(try await store.text(question) == "3")
-    #expect(try pace(question, store) === first)
+    #expect(try await store.text(query) == "3")
+    #expect(try pace(query, store) === first)
     try await store.close()
   }
 
-  @Test("a question of the store's own sets, whose rows are made of the whole queue, keeps no thread that asks")
+  @Test("a query of the store's own sets, whose rows are computed from the whole queue, blocks no calling thread")
   func ownSets() async throws {
     let rows = ScriptedRows(3)
     let server = try rows.serve()
     defer { server.stop() }
     let store = try await StoreRig(server.url("/s/").absoluteString).open(["rows": "Rows"])
     let open = try store.openStore()
-    func isAnsweredHere(_ question: String) async throws -> Bool {
+    func isResultHere(_ query: String) async throws -> Bool {
       let here = Self.thread()
-      return try await open.executeQuery(question, OfflineODataResultOptions()) { _, _ in Self.thread() } == here
+      return try await open.executeQuery(query, OfflineODataResultOptions()) { _, _ in Self.thread() } == here
     }
-    for question in ["RequestQueue", "ErrorArchive/$count"] {
-      for _ in 0..<10 { #expect(try await !isAnsweredHere(question), "\(question)") }
+    for query in ["RequestQueue", "ErrorArchive/$count"] {
+      for _ in 0..<10 { #expect(try await !isResultHere(query), "\(query)") }
     }
     // A busy machine may take long for any one of these.
     var isHere = false
-    for _ in 0..<1000 where !isHere { isHere = try await isAnsweredHere("Rows") }
+    for _ in 0..<1000 where !isHere { isHere = try await isResultHere("Rows") }
     #expect(isHere)
     try await store.close()
   }

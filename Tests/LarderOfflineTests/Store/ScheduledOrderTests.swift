@@ -11,7 +11,7 @@ import Testing
 struct ScheduledOrderTests {
   private static let rounds = 200
 
-  /// A copy of some rows; the service is not asked again.
+  /// A copy of some rows; no later request is sent to the service.
   private func copied(_ count: Int = 8) async throws -> (store: OfflineODataProvider, rig: StoreRig) {
     let server = try ScriptedRows(count).serve()
     defer { server.stop() }
@@ -28,7 +28,7 @@ struct ScheduledOrderTests {
     return .single(.create(ODataEntity(properties: properties), in: "Rows"))
   }
 
-  /// The text of a row in the answer to a read; nil for other answers.
+  /// The text of a row in the response to a read; nil for other responses.
   private func text(_ execution: ODataRequestExecution, _ store: OfflineODataProvider) async throws -> String? {
     guard case .entity(let entity)? = try await execution.finalResponse()?.single?.payload(model: store.model),
       case .string(let text)? = entity["Text"]
@@ -174,26 +174,26 @@ struct ScheduledOrderTests {
     withExtendedLifetime(rig) {}
   }
 
-  @Test("a listener may ask the store and wait for the answer")
+  @Test("a listener may query the store and wait for the result")
   func reentry() async throws {
-    final class Asking: ODataRequestListener {
+    final class ReadingListener: ODataRequestListener {
       let store: OfflineODataProvider
       let seen = Mutex<[String]>([])
       let ends = Tally("ends")
       init(_ store: OfflineODataProvider) { self.store = store }
-      private func ask() {
+      private func read() {
         Thread.detachNewThread { [self] in
-          let answer = try? store.executeBlocking(.read("Rows(1)"))
-          let text = String(decoding: answer?.single?.payloadBytes ?? [], as: UTF8.self)
+          let response = try? store.executeBlocking(.read("Rows(1)"))
+          let text = String(decoding: response?.single?.payloadBytes ?? [], as: UTF8.self)
           seen.withLock { $0.append(text) }
           ends.add()
         }
       }
-      func requestServerResponse(_ execution: ODataRequestExecution) { ask() }
-      func requestFinished(_ execution: ODataRequestExecution) { ask() }
+      func requestServerResponse(_ execution: ODataRequestExecution) { read() }
+      func requestFinished(_ execution: ODataRequestExecution) { read() }
     }
     let (store, rig) = try await copied()
-    let listener = Asking(store)
+    let listener = ReadingListener(store)
     store.schedule(update(1, "mine"), listener: listener)
     try await listener.ends.wait(for: 2)
     #expect(listener.seen.withLock { $0.count { $0.contains("mine") } } == 2)

@@ -6,7 +6,7 @@ import Synchronization
 /// A small V4 service whose rows and habits the test sets: one set `Rows` of numbers with a text.
 final class ScriptedRows: Sendable {
   struct State {
-    /// The rows and the moment of each one's last change, by a clock that counts changes.
+    /// The rows and the time of each one's last change, by a clock that counts changes.
     var rows: [Int: (text: String, changed: Int)] = [:]
     var removed: [Int: Int] = [:]
     var now = 1
@@ -14,15 +14,15 @@ final class ScriptedRows: Sendable {
     var tracks = true
     var heedsTop = true
     var givesETag = false
-    /// Delta links before this moment have expired, with this status.
+    /// Delta links before this time have expired, with this status.
     var oldestDelta = 0
     var expiredStatus = 410
-    /// The request for rows, by its number from 0, whose answer breaks off in its middle.
+    /// The request for rows, by its number from 0, whose response breaks off in its middle.
     var cuts: Set<Int> = []
     /// Called before each request for rows.
     var before: (@Sendable (Int, inout State) -> Void)?
     var extraProperty = false
-    var asked: [String] = []
+    var requested: [String] = []
 
     mutating func put(_ id: Int, _ text: String) {
       now += 1
@@ -40,29 +40,29 @@ final class ScriptedRows: Sendable {
   let state: Mutex<State>
 
   init(_ count: Int, _ change: (inout State) -> Void = { _ in }) {
-    var made = State()
-    for id in stride(from: 1, through: count, by: 1) { made.rows[id] = ("row \(id)", 1) }
-    change(&made)
-    state = Mutex(made)
+    var initial = State()
+    for id in stride(from: 1, through: count, by: 1) { initial.rows[id] = ("row \(id)", 1) }
+    change(&initial)
+    state = Mutex(initial)
   }
 
   func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
-  var asked: [String] { state.withLock { $0.asked } }
+  var requested: [String] { state.withLock { $0.requested } }
 
   /// A server of the rows under `/s/`.
   func serve() throws -> ScriptedServer {
-    try ScriptedServer { request in self.answer(request) }
+    try ScriptedServer { request in self.response(request) }
   }
 
-  private func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private func response(_ request: ScriptedServer.Request) -> ScriptedServer.Response {
     if request.path == "/s/$metadata" {
       let extra = state.withLock { $0.extraProperty }
       return .response(200, fields: [.contentType: "application/xml"], body: ScriptedRows.metadata(extra))
     }
     guard request.path == "/s/Rows" || request.path == "/s/Rows/$count" else { return .response(404) }
     return state.withLock { state in
-      let number = state.asked.count
-      state.asked.append(request.query ?? "")
+      let number = state.requested.count
+      state.requested.append(request.query ?? "")
       if let before = state.before { before(number, &state) }
       if request.path.hasSuffix("$count") {
         return .response(200, fields: [.contentType: "text/plain"], body: String(state.rows.count))
@@ -76,8 +76,8 @@ final class ScriptedRows: Sendable {
       }
       var fields: HTTPFields = [.contentType: "application/json", .odataVersion: "4.0"]
       if state.givesETag { fields[.etag] = etag }
-      let answer = ScriptedServer.Answer.response(200, fields: fields, body: body)
-      guard state.cuts.contains(number) else { return answer }
+      let response = ScriptedServer.Response.response(200, fields: fields, body: body)
+      guard state.cuts.contains(number) else { return response }
       fields[.contentLength] = String(body.utf8.count)
       return .response(200, fields: fields, body: String(body.prefix(body.count / 2))).closing()
     }

@@ -52,7 +52,7 @@ struct NoService: HTTPTransport {
 }
 
 extension OfflineODataProvider {
-  /// The answer to a question as text.
+  /// The result of a query as text.
   func text(_ path: String) async throws -> String {
     String(decoding: try await readJSON(path).bytes, as: UTF8.self)
   }
@@ -60,8 +60,8 @@ extension OfflineODataProvider {
   /// How many entities a set has.
   func size(_ path: String) async throws -> Int64 { Int64(try await readEntitySet(path).entities.count) }
 
-  /// The ways that queries took at the last download, and what was found on them.
-  func ways() async throws -> [String: String] {
+  /// The strategies of queries at the last download, and their results.
+  func strategies() async throws -> [String: String] {
     let all = try await definingQueries()
     return Dictionary(
       all.map { ($0.definingQuery.name, $0.lastWay?.rawValue ?? "-") }, uniquingKeysWith: { first, _ in first })

@@ -57,7 +57,7 @@ struct OfflineSuspensionTests {
     return (begun, isHeld)
   }
 
-  @Test("holds no lock, refuses every call by name, and goes on without a network", arguments: [false, true])
+  @Test("holds no lock, rejects every call by name, and works again without a network", arguments: [false, true])
   func life(isEncrypted: Bool) async throws {
     let server = try ScriptedRows(5).serve()
     let folder = try TemporaryFolder()
@@ -78,7 +78,7 @@ struct OfflineSuspensionTests {
       { _ = try await store.hasPendingChanges() }, { try await store.undoAllPendingChanges() },
       { try await store.clear() }, { let _: OfflineODataLiveResults<[Row]> = try store.live([Row].self, "Rows") },
       { _ = try await store.execute(.single(.read("Rows"))) },
-      { try await onOwnThread { _ = try store.executeBlocking(.single(.read("Rows"))) } },
+      { try await onDedicatedThread { _ = try store.executeBlocking(.single(.read("Rows"))) } },
     ]
     for (number, call) in calls.enumerated() { #expect(await Self.name(call) == .storeSuspended, "call \(number)") }
     #if os(Linux)
@@ -102,7 +102,7 @@ struct OfflineSuspensionTests {
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let store = try await Self.open(folder, server)
-    let first = rows.asked.count
+    let first = rows.requested.count
     let (begun, isHeld) = Self.hold(first + 3, of: rows)
     let downloading = Task { await Self.name { try await store.download(whole: true) } }
     for await _ in begun {}
@@ -115,15 +115,15 @@ struct OfflineSuspensionTests {
     rows.change { $0.before = nil }
     try await store.resume()
     #expect(try await store.hasPendingDownload())
-    let before = rows.asked.count
+    let before = rows.requested.count
     try await store.download(whole: isWhole)
-    #expect((rows.asked.count - before < 5) == !isWhole)
+    #expect((rows.requested.count - before < 5) == !isWhole)
     #expect(try await store.hasPendingDownload() == false)
     #expect(try await store.size("Rows") == 45)
     try await store.close()
   }
 
-  @Test("suspended during its first opening: that fails by name, and resuming goes on with it")
+  @Test("suspended during its first opening: that fails by name, and resuming continues it")
   func firstOpening() async throws {
     let rows = ScriptedRows(45) { $0.pageSize = 10 }
     let server = try rows.serve()
@@ -141,14 +141,14 @@ struct OfflineSuspensionTests {
       #expect(try heldLocks(below: folder.path) == [])
     #endif
     rows.change { $0.before = nil }
-    let before = rows.asked.count
+    let before = rows.requested.count
     try await store.resume()
-    #expect(rows.asked.count - before < 5)
+    #expect(rows.requested.count - before < 5)
     #expect(try await store.size("Rows") == 45)
     try await store.close()
   }
 
-  @Test("suspended again while it is resumed: that fails by name at once, though the service does not answer")
+  @Test("suspended again while it is resumed: that fails by name at once, although the service does not respond")
   func resuming() async throws {
     let rows = ScriptedRows(45) { $0.pageSize = 10 }
     let server = try rows.serve()
@@ -188,8 +188,8 @@ struct OfflineSuspensionTests {
     try await store.close()
   }
 
-  @Test("suspended while it opens, at any moment: it is suspended in the end, not closed")
-  func atAnyMoment() async throws {
+  @Test("suspended while it opens, at any point: it is suspended in the end, not closed")
+  func atAnyPoint() async throws {
     let server = try ScriptedRows(5).serve()
     defer { server.stop() }
     let folder = try TemporaryFolder()
@@ -248,7 +248,7 @@ struct OfflineSuspensionTests {
     try await store.close()
   }
 
-  @Test("live results wait, go on with what others have changed, and end with the store")
+  @Test("live results wait, continue with what others have changed, and end with the store")
   func live() async throws {
     let rows = ScriptedRows(3)
     let server = try rows.serve()
@@ -256,12 +256,12 @@ struct OfflineSuspensionTests {
     let folder = try TemporaryFolder()
     let store = try await Self.open(folder, server)
     let results: OfflineODataLiveResults<[Row]> = try store.live([Row].self, "Rows?$orderby=ID")
-    let (answers, answer) = AsyncStream.makeStream(of: [String].self)
+    let (responses, response) = AsyncStream.makeStream(of: [String].self)
     let watching = Task {
-      for try await rows in results { answer.yield(rows.map(\.text)) }
-      answer.finish()
+      for try await rows in results { response.yield(rows.map(\.text)) }
+      response.finish()
     }
-    var texts = answers.makeAsyncIterator()
+    var texts = responses.makeAsyncIterator()
     #expect(await texts.next() == ["row 1", "row 2", "row 3"])
     try await store.suspend()
     let other = try await Self.open(folder, server)
@@ -306,7 +306,7 @@ struct OfflineSuspensionTests {
     #expect(try await ended.next() == nil)
   }
 
-  @Test("a file that was removed meanwhile is not made anew; the error says what to do")
+  @Test("a file that was removed meanwhile is not created again; the error says what to do")
   func removed() async throws {
     let server = try ScriptedRows(5).serve()
     defer { server.stop() }
@@ -346,7 +346,7 @@ struct OfflineSuspensionTests {
     try await store.close()
   }
 
-  @Test("suspended and resumed in any order beside reads: each is answered or refused by name")
+  @Test("suspended and resumed in any order beside reads: each returns a result or is rejected by name")
   func mixture() async throws {
     let server = try ScriptedRows(5).serve()
     defer { server.stop() }
@@ -363,7 +363,7 @@ struct OfflineSuspensionTests {
               let size = try await store.size("Rows")
               #expect(size == 5)
             }
-            // One that was under way is cancelled.
+            // One in progress is cancelled.
             #expect([nil, .storeSuspended, .cancelled].contains(name), "\(String(describing: name))")
           }
         }

@@ -11,27 +11,27 @@ import Testing
 struct WholeDownloadTests {
   /// Rows with a picture each, a delta link and an ETag.
   private final class Service: Sendable {
-    let asked = Mutex<[String]>([])
-    /// The picture, and what the delta tells.
+    let requested = Mutex<[String]>([])
+    /// The picture, and what the delta contains.
     let picture = Mutex("first")
 
     func serve() throws -> ScriptedServer {
-      try OddService(metadata: EvilService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>")) {
-        [self] asked, fields in
+      try OddService(metadata: FaultyService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>")) {
+        [self] requested, fields in
         let condition = fields[.ifNoneMatch].map { " if \($0)" } ?? ""
-        self.asked.withLock {
-          $0.append(asked.prefix { $0 != "?" } + (asked.contains("deltatoken") ? " delta" : "") + condition)
+        self.requested.withLock {
+          $0.append(requested.prefix { $0 != "?" } + (requested.contains("deltatoken") ? " delta" : "") + condition)
         }
         if condition == " if \"m\"" { return .response(304) }
-        switch asked {
+        switch requested {
         case "$metadata":
           return .response(
             200, fields: [.contentType: "application/xml", .etag: "\"m\""],
-            body: EvilService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>"))
-        case _ where asked.contains("deltatoken"):
+            body: FaultyService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>"))
+        case _ where requested.contains("deltatoken"):
           return OddService.json(
             "{\"@odata.context\":\"$metadata#Rows/$delta\",\"value\":[],\"@odata.deltaLink\":\"Rows?$deltatoken=1\"}")
-        case _ where asked.hasPrefix("Rows("):
+        case _ where requested.hasPrefix("Rows("):
           if fields[.ifNoneMatch] != nil { return .response(304) }
           return .response(
             200, fields: [.contentType: "image/png", .etag: "\"p\""], body: picture.withLock { $0 })
@@ -44,15 +44,15 @@ struct WholeDownloadTests {
     }
 
     func take() -> [String] {
-      asked.withLock { asked in
-        defer { asked = [] }
-        // The scripted service looks at what it would answer to `$metadata` before it does.
-        return asked.enumerated().filter { $0.offset == 0 || asked[$0.offset - 1] != $0.element }.map(\.element)
+      requested.withLock { requested in
+        defer { requested = [] }
+        // The scripted service looks at what it would respond to `$metadata` before it does.
+        return requested.enumerated().filter { $0.offset == 0 || requested[$0.offset - 1] != $0.element }.map(\.element)
       }
     }
   }
 
-  @Test("a whole download asks for everything without delta links and conditions, media and metadata too")
+  @Test("a whole download requests everything without delta links and conditions, media and metadata too")
   func whole() async throws {
     let service = Service()
     let server = try service.serve()
@@ -83,9 +83,9 @@ struct WholeDownloadTests {
       {"ID":1,"Items":[{"ID":1,"OrderID":1},{"ID":2,"OrderID":7},{"ID":3}]},{"ID":2,"Items":[{"ID":4,"OrderID":7}],
       "CustomerID":5,"Customer":null}
       """)
-    let server = try OddService(metadata: HeldRowsService.metadata) { asked, _ in
-      guard asked.hasPrefix("Orders?") else { return nil }
-      guard asked.contains("deltatoken") else {
+    let server = try OddService(metadata: SharedRowsService.metadata) { requested, _ in
+      guard requested.hasPrefix("Orders?") else { return nil }
+      guard requested.contains("deltatoken") else {
         return OddService.json("{\"value\":[\(rows.withLock { $0 })],\"@odata.deltaLink\":\"Orders?$deltatoken=1\"}")
       }
       return OddService.json(
@@ -99,7 +99,7 @@ struct WholeDownloadTests {
     delta.withLock { $0 = #"{"ID":2,"Total":1}"# }
     #expect(try await store.download().queries.map(\.strategy) == [.changes])
     #expect(try await store.definingQueries().map(\.contradictedLinks) == [["Orders/Items": 2]])
-    // Columns do not tell that item 4 was behind order 2.
+    // Columns do not show that item 4 was behind order 2.
     delta.withLock { $0 = #"{"@removed":{"reason":"deleted"},"ID":2}"# }
     rows.withLock { $0 = #"{"ID":1,"Items":[{"ID":1,"OrderID":1}]}"# }
     #expect(try await store.download().queries.map(\.strategy) == [.whole])
@@ -118,8 +118,8 @@ struct WholeDownloadTests {
       <EntitySet Name="Rows" EntityType="N.Row"/><EntitySet Name="Ghosts" EntityType="N.Ghost"/>
       <Singleton Name="Spook" Type="N.Ghost"/>
       """)
-    let server = try OddService(metadata: metadata) { asked, _ in
-      asked.hasPrefix("Rows") ? OddService.json("{\"value\":[{\"ID\":1}]}") : nil
+    let server = try OddService(metadata: metadata) { requested, _ in
+      requested.hasPrefix("Rows") ? OddService.json("{\"value\":[{\"ID\":1}]}") : nil
     }.serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)

@@ -3,46 +3,47 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Download machine: which way a query takes", .timeLimit(.minutes(1)))
-struct DownloadWayTests {
-  @Test("the first download reads all, asking for a delta link and the count; the next follows the link")
+@Suite("Download machine: the strategy of a query", .timeLimit(.minutes(1)))
+struct DownloadStrategyTests {
+  @Test("the first download reads all, and requests a delta link and the count; the next follows the link")
   func deltaLink() {
     var service = PretendService(1...25, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service)
     #expect(store.rows == Set(1...25))
     #expect(store.result == DownloadResult(strategy: .whole))
-    #expect(service.asked[0] == PageRequest(place: .query(nil), tracksChanges: true, countsRows: true))
-    #expect(service.asked.count == 3)
+    #expect(service.requests[0] == PageRequest(place: .query(nil), tracksChanges: true, countsRows: true))
+    #expect(service.requests.count == 3)
     service.put(26)
     service.remove(3)
     store.download(from: &service)
     #expect(store.result == DownloadResult(strategy: .changes))
     #expect(store.rows == Set(service.rows.keys))
-    #expect(service.asked.count == 4)
-    #expect(service.asked[3].isDelta)
+    #expect(service.requests.count == 4)
+    #expect(service.requests[3].isDelta)
   }
 
   @Test(
-    "a service that refuses tracking, or the count, is asked without, and not again", arguments: [true, false],
+    "a service that rejects tracking, or the count, gets the request without it, and not again",
+    arguments: [true, false],
     [true, false])
-  func refusals(tracking: Bool, count: Bool) {
+  func rejections(tracking: Bool, count: Bool) {
     var service = PretendService(1...5)
-    service.refusesTracking = tracking
-    service.refusesCount = count
+    service.rejectsTracking = tracking
+    service.rejectsCount = count
     var store = PretendStore()
     store.download(from: &service)
     #expect(store.rows == Set(1...5))
     #expect(store.memory.rejectsTracking == tracking)
     #expect(store.memory.rejectsCount == count)
-    let before = service.asked.count
+    let before = service.requests.count
     store.download(from: &service)
-    #expect(service.asked.count == before + 1)
+    #expect(service.requests.count == before + 1)
     #expect(store.rows == Set(1...5))
   }
 
   @Test("a service that rejects its own links after a request for the count is read without it, and from then on")
-  func refusedLinks() {
+  func rejectedLinks() {
     var service = PretendService(1...25, pageSize: 10)
     service.echoesCount = true
     service.tracks = false
@@ -52,26 +53,26 @@ struct DownloadWayTests {
     #expect(store.error == nil && store.rows == Set(1...25))
     #expect(store.memory.links == LinkMemory(count: true))
     #expect(store.notes.contains(.pageRejected(status: 400)))
-    let before = service.asked.count
+    let before = service.requests.count
     store.download(from: &service)
-    #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
-    #expect(service.asked[before...].allSatisfy { !$0.countsRows })
+    #expect(store.rows == Set(1...25) && service.requests.count == before + 3)
+    #expect(service.requests[before...].allSatisfy { !$0.countsRows })
   }
 
-  @Test("a service that rejects preferences beside its links is asked for the same link without, and from then on")
-  func refusedPreferences() {
+  @Test("a service that rejects preferences beside its links gets the same link without them, and from then on")
+  func rejectedPreferences() {
     var service = PretendService(1...25, pageSize: 10)
-    service.refusesPreferencesOfLinks = true
+    service.rejectsPreferencesOfLinks = true
     service.tracks = false
     var store = PretendStore()
     store.traits.pageSize = 10
     store.download(from: &service)
     #expect(store.error == nil && store.rows == Set(1...25))
     #expect(store.memory.links == LinkMemory(preferences: true))
-    #expect(service.asked.count == 4 && service.asked[1].place == service.asked[2].place)
-    let before = service.asked.count
+    #expect(service.requests.count == 4 && service.requests[1].place == service.requests[2].place)
+    let before = service.requests.count
     store.download(from: &service)
-    #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
+    #expect(store.rows == Set(1...25) && service.requests.count == before + 3)
   }
 
   @Test("a link that has expired is no sign against an option")
@@ -83,21 +84,21 @@ struct DownloadWayTests {
     #expect(store.rows == Set(1...25) && store.memory.links == nil)
   }
 
-  @Test("a service that refuses the preference for a page's size is asked without, and not again")
-  func refusedPageSize() {
+  @Test("a service that rejects the preference for a page's size gets the request without it, and not again")
+  func rejectedPageSize() {
     var service = PretendService(1...5)
-    service.refusesPageSize = true
+    service.rejectsPageSize = true
     var store = PretendStore()
     store.traits.pageSize = 100
     store.download(from: &service)
     #expect(store.rows == Set(1...5) && store.memory.rejectsPageSize == true)
     #expect(!store.memory.rejectsTracking && !store.memory.rejectsCount)
-    let before = service.asked.count
+    let before = service.requests.count
     store.download(from: &service)
-    #expect(service.asked.count == before + 1)
+    #expect(service.requests.count == before + 1)
   }
 
-  @Test("a delta that leaves it open which rows are left is kept, then all is read; deltas go on behind it")
+  @Test("a delta that leaves open which rows remain is applied, then all is read; deltas continue after it")
   func incompleteDelta() {
     var lastDownload = DownloadMachine.LastDownload()
     lastDownload.deltaLink = "N?delta=1"
@@ -121,7 +122,7 @@ struct DownloadWayTests {
     #expect(machine.take(.finished) == [.end(DownloadResult(strategy: .whole))])
   }
 
-  @Test("one answer with an ETag: the next is conditional, and 304 ends it")
+  @Test("one response with an ETag: the next request is conditional, and 304 ends it")
   func condition() {
     var service = PretendService(1...5)
     service.tracks = false
@@ -146,7 +147,7 @@ struct DownloadWayTests {
     store.download(from: &service)
     store.download(from: &service)
     #expect(store.result == DownloadResult(strategy: .whole))
-    #expect(service.asked.allSatisfy { $0.etag == nil })
+    #expect(service.requests.allSatisfy { $0.etag == nil })
   }
 
   @Test("the ETag of the first of several pages says nothing about the others")
@@ -158,7 +159,7 @@ struct DownloadWayTests {
     var store = PretendStore()
     store.download(from: &service)
     store.download(from: &service)
-    #expect(service.asked.allSatisfy { $0.etag == nil })
+    #expect(service.requests.allSatisfy { $0.etag == nil })
     #expect(store.result == DownloadResult(strategy: .whole))
   }
 
@@ -172,13 +173,13 @@ struct DownloadWayTests {
       var service = PretendService(1...5)
       store.download(from: &service)
       store.download(from: &service)
-      #expect(service.asked.allSatisfy { !$0.tracksChanges && !$0.isDelta })
+      #expect(service.requests.allSatisfy { !$0.tracksChanges && !$0.isDelta })
       #expect(store.rows == Set(1...5))
     }
   }
 
   @Test(
-    "V2 deltas are asked for in Atom, in JSON where the service has none, and remembered", arguments: [true, false])
+    "V2 deltas are requested in Atom, in JSON if the service has none, and remembered", arguments: [true, false])
   func atom(speaksAtom: Bool) {
     var service = PretendService(1...5)
     service.speaksAtomDeltas = speaksAtom
@@ -187,15 +188,15 @@ struct DownloadWayTests {
     store.download(from: &service)
     service.remove(2)
     store.download(from: &service)
-    #expect(service.asked[1].form == .atom)
+    #expect(service.requests[1].form == .atom)
     #expect(store.rows == [1, 3, 4, 5])
     #expect(store.memory.deltaIsAtom == speaksAtom)
-    let before = service.asked.count
+    let before = service.requests.count
     store.download(from: &service)
-    #expect(service.asked.count == before + 1)
+    #expect(service.requests.count == before + 1)
   }
 
-  @Test("a V2 delta in JSON that forgets a deletion is found out by counting, and all is read")
+  @Test("a V2 delta in JSON that omits a deletion is detected by counting, and all is read")
   func forgotten() {
     var service = PretendService(1...5)
     service.forgetsDeletions = true
@@ -240,33 +241,33 @@ struct DownloadWayTests {
 
 @Suite("Download machine: pages", .timeLimit(.minutes(1)))
 struct DownloadPageTests {
-  @Test("a download cut at every page goes on there, and nothing is missing", arguments: 0..<6)
+  @Test("a download interrupted at any page resumes there, and nothing is missing", arguments: 0..<6)
   func crash(page: Int) {
     var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service, accidents: [page: .crash])
     #expect(store.rows.isEmpty)
-    let before = service.asked.count
+    let before = service.requests.count
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
-    #expect(service.asked.count == before + 5 - page)
+    #expect(service.requests.count == before + 5 - page)
   }
 
-  @Test("a page whose connection breaks is asked for again", arguments: 0..<6)
-  func cut(page: Int) {
+  @Test("a page whose connection breaks is requested again", arguments: 0..<6)
+  func interrupted(page: Int) {
     var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
-    store.download(from: &service, accidents: [page: .cut])
+    store.download(from: &service, accidents: [page: .interrupted])
     #expect(store.rows == Set(1...55))
     #expect(store.waits == [.milliseconds(250)])
-    #expect(service.asked.count == 7)
+    #expect(service.requests.count == 7)
   }
 
-  @Test("a page that breaks again and again ends the download, which goes on there later")
-  func cutAgain() {
+  @Test("a page that breaks again and again ends the download, which resumes there later")
+  func interruptedAgain() {
     var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
-    store.download(from: &service, accidents: [2: .cut, 3: .cut, 4: .cut, 5: .cut])
+    store.download(from: &service, accidents: [2: .interrupted, 3: .interrupted, 4: .interrupted, 5: .interrupted])
     #expect(store.error?.name == .connectionLost)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
@@ -283,7 +284,7 @@ struct DownloadPageTests {
     #expect(store.rows == Set(1...55))
   }
 
-  @Test("what was cut too long ago is not gone on with")
+  @Test("a download that was interrupted too long ago is not resumed")
   func age() {
     var service = PretendService(1...25, pageSize: 10)
     var store = PretendStore()
@@ -295,7 +296,7 @@ struct DownloadPageTests {
     store.download(from: &service)
     #expect(store.notes.first == .stagingTooOld)
     #expect(store.rows == Set(1...25))
-    #expect(service.asked.count == 2 + 3)
+    #expect(service.requests.count == 2 + 3)
   }
 
   @Test("links in circles end in an error")
@@ -308,14 +309,14 @@ struct DownloadPageTests {
     #expect(store.rows.isEmpty)
   }
 
-  @Test("a service without pages of its own that denies tracking is asked for windows, one row of each known")
+  @Test("windows are requested of a service without pages that denies tracking, one row of each known")
   func windows() {
     var service = PretendService(1...55)
     service.tracks = false
     var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
-    let windows = service.asked.map(\.window)
+    let windows = service.requests.map(\.window)
     #expect(windows.first == .some(.init(top: 10, skip: 0)))
     #expect(windows[1] == .init(top: 10, skip: 9))
     #expect(windows.count == 6)
@@ -329,13 +330,13 @@ struct DownloadPageTests {
     var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
-    #expect(service.asked.count == 1)
+    #expect(service.requests.count == 1)
     #expect(store.memory.rejectsWindows)
     #expect(store.notes.last == .clientPagingIgnored)
   }
 
   @Test(
-    "a service that ignores $skip echoes its first rows: all is asked for at once instead", arguments: [true, false])
+    "a service that ignores $skip repeats its first rows: all is requested at once instead", arguments: [true, false])
   func ignoresSkip(counts: Bool) {
     var service = PretendService(1...55)
     service.heedsSkip = false
@@ -346,10 +347,10 @@ struct DownloadPageTests {
     #expect(store.memory.rejectsWindows)
   }
 
-  @Test("a service that refuses $top and $skip is asked for everything")
-  func refusesWindows() {
+  @Test("everything is requested of a service that rejects $top and $skip")
+  func rejectsWindows() {
     var service = PretendService(1...55)
-    service.refusesWindows = true
+    service.rejectsWindows = true
     var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
@@ -357,7 +358,7 @@ struct DownloadPageTests {
   }
 
   @Test(
-    "a service that cuts silently is found out by its count, or by a page as full as it may be",
+    "a service that truncates silently is detected by its count, or by a full page",
     arguments: [true, false])
   func silent(counts: Bool) {
     var service = PretendService(1...55)
@@ -389,7 +390,7 @@ struct DownloadPageTests {
     #expect(store.rows.isSuperset(of: 1...55))
   }
 
-  @Test("what changes between the service's own pages is told by the delta link")
+  @Test("what changes between the service's own pages is returned by the delta link")
   func changedBetween() {
     var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
@@ -405,7 +406,7 @@ struct DownloadPageTests {
     #expect(store.rows == Set(service.rows.keys))
   }
 
-  @Test("a count that is wrong costs one more read, and is not asked for again")
+  @Test("a count that is wrong costs one more read, and is not requested again")
   func wrongCount() {
     var service = PretendService(1...5)
     service.tracks = false
@@ -414,10 +415,10 @@ struct DownloadPageTests {
     store.download(from: &service)
     #expect(store.rows == Set(1...5))
     #expect(store.memory.countIsWrong)
-    let before = service.asked.count
+    let before = service.requests.count
     store.download(from: &service)
-    #expect(service.asked.count == before + 1)
-    #expect(service.asked.last?.countsRows == false)
+    #expect(service.requests.count == before + 1)
+    #expect(service.requests.last?.countsRows == false)
   }
 
   @Test("windows get smaller where the service takes too long")
@@ -425,7 +426,7 @@ struct DownloadPageTests {
     var service = PretendService(1...55)
     var store = PretendStore(windows: 40)
     store.download(from: &service, accidents: [1: .timeout])
-    #expect(service.asked.compactMap(\.window?.top).prefix(2) == [40, 20])
+    #expect(service.requests.compactMap(\.window?.top).prefix(2) == [40, 20])
     #expect(store.rows == Set(1...55))
   }
 }
@@ -438,19 +439,19 @@ struct DownloadHabitTests {
     let seed = UInt64.random(in: 0...UInt64.max, using: &random)
     print("seed \(seed)")
     var generator = Linear(state: seed)
-    for _ in 0..<3000 { course(&generator) }
+    for _ in 0..<3000 { run(&generator) }
   }
 
-  private func course(_ generator: inout Linear) {
+  private func run(_ generator: inout Linear) {
     var service = PretendService(1...Int.random(in: 1...60, using: &generator))
     service.pageSize = [nil, 7, 10].randomElement(using: &generator) ?? nil
     service.heedsTop = Bool.random(using: &generator)
     service.heedsSkip = Bool.random(using: &generator)
-    service.refusesWindows = Int.random(in: 0..<5, using: &generator) == 0
+    service.rejectsWindows = Int.random(in: 0..<5, using: &generator) == 0
     service.tracks = Bool.random(using: &generator)
-    service.refusesTracking = Int.random(in: 0..<4, using: &generator) == 0
+    service.rejectsTracking = Int.random(in: 0..<4, using: &generator) == 0
     service.counts = Bool.random(using: &generator)
-    service.refusesCount = Int.random(in: 0..<4, using: &generator) == 0
+    service.rejectsCount = Int.random(in: 0..<4, using: &generator) == 0
     service.givesETag = Bool.random(using: &generator)
     service.speaksAtomDeltas = Bool.random(using: &generator)
     var store = PretendStore()
@@ -460,7 +461,7 @@ struct DownloadHabitTests {
     for _ in 0..<4 {
       var accidents: [Int: PretendStore.Accident] = [:]
       for number in 0..<12 where Int.random(in: 0..<10, using: &generator) == 0 {
-        accidents[number] = [.cut, .crash, .timeout].randomElement(using: &generator)
+        accidents[number] = [.interrupted, .crash, .timeout].randomElement(using: &generator)
       }
       store.download(from: &service, accidents: accidents)
       if store.error == nil {

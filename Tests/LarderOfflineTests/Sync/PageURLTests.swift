@@ -9,7 +9,7 @@ import Testing
 struct PageURLTests {
   private let v4 = PageURL(query: "Orders?$filter=A eq 1", version: .v4, key: ["ID", "Line"])
 
-  @Test("the first request of V4 asks for tracking, pages and the count")
+  @Test("the first request of V4 contains the preferences for tracking and pages, and the count")
   func first() {
     let request = v4.request(
       PageRequest(place: .query(nil), tracksChanges: true, countsRows: true, maximumPageSize: 50))

@@ -12,21 +12,21 @@ struct PretendService {
   // Habits.
   /// Rows of a page of its own; nil gives all at once.
   var pageSize: Int?
-  /// Cuts after this many rows and gives no link.
+  /// Truncates after this many rows and gives no link.
   var silentLimit: Int?
   var heedsTop = true
   var heedsSkip = true
-  var refusesWindows = false
+  var rejectsWindows = false
   var tracks = true
-  var refusesTracking = false
+  var rejectsTracking = false
   var counts = true
-  var refusesCount = false
-  var refusesPageSize = false
+  var rejectsCount = false
+  var rejectsPageSize = false
   /// The count is off by this.
   var countError = 0
   var givesETag = false
   var speaksAtomDeltas = false
-  /// A delta does not tell what has gone.
+  /// A delta does not contain what was deleted.
   var forgetsDeletions = false
   /// Delta links older than this have expired.
   var oldestDelta = 0
@@ -39,9 +39,9 @@ struct PretendService {
   /// Writes the option for the count into its links, and rejects them then.
   var echoesCount = false
   /// Rejects links that come with preferences.
-  var refusesPreferencesOfLinks = false
+  var rejectsPreferencesOfLinks = false
 
-  private(set) var asked: [PageRequest] = []
+  private(set) var requests: [PageRequest] = []
   private var pageLinks: [String: Int] = [:]
 
   init(_ numbers: some Sequence<Int>, pageSize: Int? = nil) {
@@ -63,29 +63,29 @@ struct PretendService {
 
   var etag: String { "\"\(now)\"" }
 
-  /// What an answer holds.
-  struct Answer {
+  /// What a response contains.
+  struct Response {
     var facts = PageEnd()
     var rows: [Int] = []
     var gone: [Int] = []
   }
 
   enum Reply {
-    case answer(Answer)
+    case response(Response)
     case status(Int)
   }
 
   mutating func reply(_ request: PageRequest) -> Reply {
-    asked.append(request)
+    requests.append(request)
     switch request.place {
     case .link(let link) where link.contains("delta="): return delta(link, request)
     case .link(let link):
-      if refusesPreferencesOfLinks, request.tracksChanges || request.maximumPageSize != nil { return .status(400) }
+      if rejectsPreferencesOfLinks, request.tracksChanges || request.maximumPageSize != nil { return .status(400) }
       return link.contains("count=") ? .status(400) : page(link)
     case .query(let window):
-      if refusesTracking && request.tracksChanges || refusesCount && request.countsRows { return .status(400) }
-      if refusesPageSize, request.maximumPageSize != nil { return .status(400) }
-      if window != nil, refusesWindows { return .status(501) }
+      if rejectsTracking && request.tracksChanges || rejectsCount && request.countsRows { return .status(400) }
+      if rejectsPageSize, request.maximumPageSize != nil { return .status(400) }
+      if window != nil, rejectsWindows { return .status(501) }
       if givesETag, let etag = request.etag, etag == self.etag { return .status(304) }
       return first(request, window)
     }
@@ -99,31 +99,31 @@ struct PretendService {
       if heedsTop { all = Array(all.prefix(window.top)) }
     }
     if let silentLimit { all = Array(all.prefix(silentLimit)) }
-    var answer = Answer()
-    if counts, request.countsRows { answer.facts.count = Int64(count) }
-    if givesETag { answer.facts.etag = etag }
+    var response = Response()
+    if counts, request.countsRows { response.facts.count = Int64(count) }
+    if givesETag { response.facts.etag = etag }
     let size = min(pageSize ?? .max, request.maximumPageSize.flatMap { pageSize == nil ? nil : $0 } ?? .max)
     let stamp = tracks && request.tracksChanges ? now : -1
-    cut(all, size, from: 0, stamp, &answer)
-    if echoesCount, request.countsRows { answer.facts.nextLink? += "&count=1" }
-    return .answer(answer)
+    paginate(all, size, from: 0, stamp, &response)
+    if echoesCount, request.countsRows { response.facts.nextLink? += "&count=1" }
+    return .response(response)
   }
 
-  /// Gives a page of keys above a number: what is left is asked for again, so data may have changed.
-  private mutating func cut(_ all: [Int], _ size: Int, from place: Int, _ stamp: Int, _ answer: inout Answer) {
-    answer.rows = Array(all.prefix(size))
-    if all.count > size, let last = answer.rows.last {
+  /// Gives a page of keys above a number: the rest is requested again, so data may have changed.
+  private mutating func paginate(_ all: [Int], _ size: Int, from place: Int, _ stamp: Int, _ response: inout Response) {
+    response.rows = Array(all.prefix(size))
+    if all.count > size, let last = response.rows.last {
       let link =
         circles ? "http://h/s/N?behind=7&size=\(size)&stamp=\(stamp)" : "N?behind=\(last)&size=\(size)&stamp=\(stamp)"
-      answer.facts.nextLink = link
+      response.facts.nextLink = link
     } else if stamp >= 0 {
-      answer.facts.deltaLink = "http://h/s/N?delta=\(stamp)"
+      response.facts.deltaLink = "http://h/s/N?delta=\(stamp)"
     }
-    answer.facts.rows = Int64(answer.rows.count)
+    response.facts.rows = Int64(response.rows.count)
   }
 
   private mutating func page(_ link: String) -> Reply {
-    if let pageLinkLife, asked.count > pageLinkLife {
+    if let pageLinkLife, requests.count > pageLinkLife {
       self.pageLinkLife = nil
       return .status(404)
     }
@@ -131,21 +131,21 @@ struct PretendService {
     guard let behind = values["behind"], let size = values["size"], let stamp = values["stamp"] else {
       return .status(400)
     }
-    var answer = Answer()
-    cut(rows.keys.filter { $0 > behind }.sorted(), size, from: behind, stamp, &answer)
-    return .answer(answer)
+    var response = Response()
+    paginate(rows.keys.filter { $0 > behind }.sorted(), size, from: behind, stamp, &response)
+    return .response(response)
   }
 
   private mutating func delta(_ link: String, _ request: PageRequest) -> Reply {
     guard request.form == .json || speaksAtomDeltas else { return .status(415) }
     guard let since = PretendService.values(link)["delta"], since >= oldestDelta else { return .status(expiredStatus) }
-    var answer = Answer()
-    answer.rows = rows.filter { $0.value >= since && $0.value > 0 }.keys.sorted()
-    if !forgetsDeletions { answer.gone = removed.filter { $0.value >= since }.keys.sorted() }
-    answer.facts.isAtom = request.form == .atom
-    answer.facts.deltaLink = "http://h/s/N?delta=\(now)"
-    answer.facts.rows = Int64(answer.rows.count + answer.gone.count)
-    return .answer(answer)
+    var response = Response()
+    response.rows = rows.filter { $0.value >= since && $0.value > 0 }.keys.sorted()
+    if !forgetsDeletions { response.gone = removed.filter { $0.value >= since }.keys.sorted() }
+    response.facts.isAtom = request.form == .atom
+    response.facts.deltaLink = "http://h/s/N?delta=\(now)"
+    response.facts.rows = Int64(response.rows.count + response.gone.count)
+    return .response(response)
   }
 
   private static func values(_ link: String) -> [String: Int] {
@@ -174,16 +174,16 @@ struct PretendStore {
   private(set) var error: OfflineODataError?
   private(set) var waits: [Duration] = []
 
-  /// `windows`: asks for windows of so many rows, since the service is known to deny tracking.
+  /// `windows`: requests windows of so many rows, since the service is known to deny tracking.
   init(windows: Int? = nil) {
     guard let windows else { return }
     (traits.pageSize, traits.tracking) = (windows, .denied)
   }
 
-  /// What happens to a request on its way, by its number in this download.
+  /// What happens to a request, by its number in this download.
   enum Accident {
-    /// The connection breaks inside the answer.
-    case cut
+    /// The connection breaks inside the response.
+    case interrupted
     /// The process dies behind it.
     case crash
     case status(Int)
@@ -236,18 +236,18 @@ struct PretendStore {
         case .status(304): actions = machine.take(.notModified)
         case .status(let status):
           actions = machine.take(.refused(status: status, OfflineODataError(.requestRejected)))
-        case .answer(let answer):
-          if case .cut? = accident {
+        case .response(let response):
+          if case .interrupted? = accident {
             // Half of the page was staged before the connection broke.
-            staged.formUnion(answer.rows.prefix(answer.rows.count / 2))
+            staged.formUnion(response.rows.prefix(response.rows.count / 2))
             actions = machine.take(
-              .failed(OfflineODataError(.connectionLost), isInterrupted: true, rows: answer.facts.rows / 2))
+              .failed(OfflineODataError(.connectionLost), isInterrupted: true, rows: response.facts.rows / 2))
             continue
           }
-          var facts = answer.facts
-          staged.formUnion(answer.rows)
+          var facts = response.facts
+          staged.formUnion(response.rows)
           facts.stagedRows = Int64(staged.count)
-          stagedGone += answer.gone
+          stagedGone += response.gone
           position = machine.position(behind: facts)
           actions = machine.take(.page(facts))
           if case .crash? = accident {

@@ -5,12 +5,13 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// A service of orders with items with notes, that gives all keys and says of what it has made as little as it is told.
+/// A service of orders with items with notes, that gives all keys and returns of what it has created as little as it is
+/// configured to.
 final class DeepService: HTTPTransport {
-  struct Ways: Sendable, CustomTestStringConvertible {
+  struct Behavior: Sendable, CustomTestStringConvertible {
     var isV2 = false
     /// What is said of an order that was made.
-    var answer = Answer.parent
+    var response = Response.parent
     /// Knows `$expand`.
     var expands = true
     /// Expands the first entity alone.
@@ -24,30 +25,30 @@ final class DeepService: HTTPTransport {
     /// Gives delta links.
     var tracksChanges = false
 
-    enum Answer: String, Sendable { case whole, parent, nothing }
+    enum Response: String, Sendable { case whole, parent, nothing }
 
     var testDescription: String {
-      "\(isV2 ? "V2" : "V4") \(answer)" + (expands ? "" : " no $expand") + (expandsFirst ? " first" : "")
+      "\(isV2 ? "V2" : "V4") \(response)" + (expands ? "" : " no $expand") + (expandsFirst ? " first" : "")
         + (navigates ? "" : " no navigation") + (capitalizes ? " capitals" : "") + (isElsewhere ? " elsewhere" : "")
         + (tracksChanges ? " delta" : "")
     }
   }
 
   struct State: Sendable {
-    var ways: Ways
+    var behavior: Behavior
     /// By set and key, texts as JSON.
     var sets: [String: [Int: [String: String]]] = ["Orders": [:], "Items": [:], "Notes": [:], "Tags": [:]]
     var tags: [Int: [Int]] = [:]
     var nextKey = 100
     var requests: [String] = []
-    /// The next change is done, and its answer lost.
+    /// The next change is done, and its response lost.
     var losesNext = false
   }
 
   private let state: Mutex<State>
   let identity = ""
 
-  init(_ ways: Ways) { state = Mutex(State(ways: ways)) }
+  init(_ behavior: Behavior) { state = Mutex(State(behavior: behavior)) }
 
   var now: State { state.withLock { $0 } }
   func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
@@ -58,10 +59,10 @@ final class DeepService: HTTPTransport {
     let path = request.url.absoluteString.components(separatedBy: "/s/").last ?? ""
     let text = path.removingPercentEncoding ?? path
     let (isLost, status, fields, content) = state.withLock { state in
-      let answer = state.answer(request.method.rawValue, text, request.fields, body)
+      let response = state.response(request.method.rawValue, text, request.fields, body)
       let isLost = state.losesNext && request.method != .get
       if isLost { state.losesNext = false }
-      return (isLost, answer.0, answer.1, answer.2)
+      return (isLost, response.0, response.1, response.2)
     }
     if isLost { throw .connectionLost(reason: "lost") }
     return HTTPResponse(
@@ -70,14 +71,14 @@ final class DeepService: HTTPTransport {
 }
 
 extension DeepService.State {
-  typealias Answer = (Int, HTTPFields, String)
+  typealias Response = (Int, HTTPFields, String)
   private static let inner = [
     "Orders": (name: "Items", set: "Items", key: "Order_ID"), "Items": (name: "Notes", set: "Notes", key: "Item_ID"),
   ]
 
-  mutating func answer(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Answer {
+  mutating func response(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Response {
     if path.hasPrefix("$metadata") {
-      return (200, [.contentType: "application/xml"], ways.isV2 ? DeepService.v2 : DeepService.v4)
+      return (200, [.contentType: "application/xml"], behavior.isV2 ? DeepService.v2 : DeepService.v4)
     }
     requests.append("\(method) \(path)")
     let steps = path.prefix { $0 != "?" }.components(separatedBy: "/")
@@ -86,7 +87,7 @@ extension DeepService.State {
     guard sets[set] != nil else { return (404, [:], "{}") }
     let object = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
     switch method {
-    case "POST": return made(make(set, object, parent: nil))
+    case "POST": return created(make(set, object, parent: nil))
     case "GET": return read(set, key, steps.dropFirst().first, path, fields)
     default:
       guard let key, sets[set]?[key] != nil else { return (404, [:], "{}") }
@@ -103,7 +104,7 @@ extension DeepService.State {
     if let parent { values[parent.0] = "\(parent.1)" }
     for (name, value) in object where !(value is [Any] || value is [String: Any]) && !name.contains("@") {
       var text = json(value)
-      if ways.capitalizes { text = text.uppercased() }
+      if behavior.capitalizes { text = text.uppercased() }
       values[name] = text
     }
     sets[set]?[key] = values
@@ -118,32 +119,32 @@ extension DeepService.State {
     return key
   }
 
-  private func made(_ key: Int) -> Answer {
-    let host = ways.isElsewhere ? "http://other/x/" : "http://h/s/"
+  private func created(_ key: Int) -> Response {
+    let host = behavior.isElsewhere ? "http://other/x/" : "http://h/s/"
     var fields = version
     fields[.location] = "\(host)Orders(\(key))"
-    if ways.answer == .nothing { return (204, fields, "") }
-    let text = entity("Orders", key, depth: ways.answer == .whole ? 2 : 0)
-    return (201, fields, ways.isV2 ? "{\"d\":\(text)}" : text)
+    if behavior.response == .nothing { return (204, fields, "") }
+    let text = entity("Orders", key, depth: behavior.response == .whole ? 2 : 0)
+    return (201, fields, behavior.isV2 ? "{\"d\":\(text)}" : text)
   }
 
-  private func read(_ set: String, _ key: Int?, _ step: String?, _ path: String, _ fields: HTTPFields) -> Answer {
+  private func read(_ set: String, _ key: Int?, _ step: String?, _ path: String, _ fields: HTTPFields) -> Response {
     let isExpanding = path.contains("$expand")
-    if isExpanding, !ways.expands { return (501, [:], "{}") }
+    if isExpanding, !behavior.expands { return (501, [:], "{}") }
     let depth = isExpanding ? path.components(separatedBy: "Notes").count > 1 ? 2 : 1 : 0
     guard let key else { return list(set, (sets[set] ?? [:]).keys.sorted(), depth, path, fields) }
     guard sets[set]?[key] != nil else { return (404, [:], "{}") }
     if let step {
-      guard ways.navigates else { return (404, [:], "{}") }
+      guard behavior.navigates else { return (404, [:], "{}") }
       if step == "Tags" { return list("Tags", tags[key] ?? [], 0, path, [:]) }
       guard let inner = Self.inner[set], inner.name == step else { return (404, [:], "{}") }
       return list(inner.set, children(inner.set, inner.key, key), depth, path, [:])
     }
     let text = entity(set, key, depth: depth)
-    return (200, version, ways.isV2 ? "{\"d\":\(text)}" : text)
+    return (200, version, behavior.isV2 ? "{\"d\":\(text)}" : text)
   }
 
-  private func list(_ set: String, _ keys: [Int], _ depth: Int, _ path: String, _ fields: HTTPFields) -> Answer {
+  private func list(_ set: String, _ keys: [Int], _ depth: Int, _ path: String, _ fields: HTTPFields) -> Response {
     var keys = keys
     if let filter = path.components(separatedBy: "$filter=").dropFirst().first?.components(separatedBy: "&").first {
       let words = filter.components(separatedBy: " eq ")
@@ -153,11 +154,11 @@ extension DeepService.State {
     let token = path.components(separatedBy: "$deltatoken=").dropFirst().first.flatMap { Int($0) }
     let all = keys.filter { $0 >= token ?? 0 }.map { entity(set, $0, depth: depth) }.joined(separator: ",")
     var text =
-      ways.isV2
+      behavior.isV2
       ? "{\"d\":{\"results\":[\(all)]}}"
       : "{\"@odata.context\":\"http://h/s/$metadata#\(set)\(token == nil ? "" : "/$delta")\",\"value\":[\(all)]"
-    if !ways.isV2 {
-      if ways.tracksChanges { text += ",\"@odata.deltaLink\":\"http://h/s/\(set)?$deltatoken=\(nextKey)\"" }
+    if !behavior.isV2 {
+      if behavior.tracksChanges { text += ",\"@odata.deltaLink\":\"http://h/s/\(set)?$deltatoken=\(nextKey)\"" }
       text += "}"
     }
     return (200, version, text)
@@ -170,19 +171,19 @@ extension DeepService.State {
   private func entity(_ set: String, _ key: Int, depth: Int) -> String {
     var parts = (sets[set]?[key] ?? [:]).sorted { $0.key < $1.key }.map { "\"\($0)\":\($1)" }
     let uri = "http://h/s/\(set)(\(key))"
-    if ways.isV2 { parts.insert("\"__metadata\":{\"id\":\"\(uri)\",\"uri\":\"\(uri)\"}", at: 0) }
+    if behavior.isV2 { parts.insert("\"__metadata\":{\"id\":\"\(uri)\",\"uri\":\"\(uri)\"}", at: 0) }
     if depth > 0, let inner = Self.inner[set] {
-      let all = children(inner.set, inner.key, key).prefix(ways.expandsFirst ? 1 : .max)
+      let all = children(inner.set, inner.key, key).prefix(behavior.expandsFirst ? 1 : .max)
         .map { entity(inner.set, $0, depth: depth - 1) }
         .joined(separator: ",")
-      parts.append("\"\(inner.name)\":" + (ways.isV2 ? "{\"results\":[\(all)]}" : "[\(all)]"))
+      parts.append("\"\(inner.name)\":" + (behavior.isV2 ? "{\"results\":[\(all)]}" : "[\(all)]"))
     }
     return "{\(parts.joined(separator: ","))}"
   }
 
   private var version: HTTPFields {
-    let name: HTTPFieldName = ways.isV2 ? .dataServiceVersion : .odataVersion
-    return [name: ways.isV2 ? "2.0" : "4.0", .contentType: "application/json"]
+    let name: HTTPFieldName = behavior.isV2 ? .dataServiceVersion : .odataVersion
+    return [name: behavior.isV2 ? "2.0" : "4.0", .contentType: "application/json"]
   }
 
   private func json(_ value: Any) -> String {

@@ -26,7 +26,7 @@ final class MediaService: HTTPTransport {
     /// Changes of what is there want a condition.
     var requiresIfMatch = false
     /// Says the new ETag in the response to a change of a stream.
-    var tellsETag = true
+    var returnsETag = true
     /// Says the ETags of streams where photos are listed; it always does where one is read.
     var listsMediaETags = true
     /// A change of bytes changes the photo's ETag, too.
@@ -71,14 +71,14 @@ final class MediaService: HTTPTransport {
     case .stream(_, let open): do { bytes = try await open().collect() } catch { throw .connectionLost(reason: "") }
     }
     let text = String(decoding: bytes, as: UTF8.self)
-    let (answer, isLost) = state.withLock { state in
+    let (response, isLost) = state.withLock { state in
       let isChange = request.method != .get
       defer { if isChange { state.losesNext = false } }
-      return (state.answer(request, path, text), isChange && state.losesNext)
+      return (state.response(request, path, text), isChange && state.losesNext)
     }
     if isLost { throw .connectionLost(reason: "lost") }
     return HTTPResponse(
-      status: answer.0, fields: answer.1, url: request.url, body: HTTPBodyStream(Array(answer.2.utf8)))
+      status: response.0, fields: response.1, url: request.url, body: HTTPBodyStream(Array(response.2.utf8)))
   }
 
   /// An open store of it that has downloaded everything.
@@ -97,7 +97,7 @@ final class MediaService: HTTPTransport {
 }
 
 extension MediaService.State {
-  typealias Answer = (Int, HTTPFields, String)
+  typealias Response = (Int, HTTPFields, String)
 
   private var json: HTTPFields {
     isV2
@@ -105,7 +105,7 @@ extension MediaService.State {
       : ["Content-Type": "application/json", "OData-Version": "4.0"]
   }
 
-  mutating func answer(_ request: HTTPRequest, _ path: String, _ body: String) -> Answer {
+  mutating func response(_ request: HTTPRequest, _ path: String, _ body: String) -> Response {
     if path == "$metadata" {
       return (200, ["Content-Type": "application/xml"], isV2 ? MediaService.metadataV2 : MediaService.metadataV4)
     }
@@ -131,24 +131,25 @@ extension MediaService.State {
       log.append("\(line) \(body)")
       return (204, [:], "")
     }
-    guard let key = Int(steps[0].dropFirst("Photos(".count).dropLast()), var found = photos[key] else {
+    guard let key = Int(steps[0].dropFirst("Photos(".count).dropLast()), var stored = photos[key] else {
       return (404, [:], "")
     }
     let part = steps.dropFirst().filter { $0 != "$ref" && $0 != "$links" }.joined(separator: "/")
-    if request.method == .get { return read(key, found, part) }
+    if request.method == .get { return read(key, stored, part) }
     let etag =
-      part == "$value" ? "\"m\(found.mediaVersion)\"" : part == "Icon" ? "\"i\(found.iconVersion)\"" : own(found)
+      part == "$value"
+      ? "\"m\(stored.mediaVersion)\"" : part == "Icon" ? "\"i\(stored.iconVersion)\"" : photoETag(stored)
     if let condition, condition != "*", condition != etag { return (412, json, MediaService.error) }
     if condition == nil, requiresIfMatch { return (428, json, MediaService.error) }
     var fields: HTTPFields = [:]
     switch part {
     case "$value":
-      (found.bytes, found.mediaVersion) = (body, found.mediaVersion + 1)
-      fields = tellsETag ? [.etag: "\"m\(found.mediaVersion)\""] : [:]
+      (stored.bytes, stored.mediaVersion) = (body, stored.mediaVersion + 1)
+      fields = returnsETag ? [.etag: "\"m\(stored.mediaVersion)\""] : [:]
     case "Icon":
-      (found.icon, found.iconVersion) = (request.method == .delete ? nil : body, found.iconVersion + 1)
-      fields = tellsETag && request.method != .delete ? [.etag: "\"i\(found.iconVersion)\""] : [:]
-    case "Album": found.album = request.method == .delete ? nil : 7
+      (stored.icon, stored.iconVersion) = (request.method == .delete ? nil : body, stored.iconVersion + 1)
+      fields = returnsETag && request.method != .delete ? [.etag: "\"i\(stored.iconVersion)\""] : [:]
+    case "Album": stored.album = request.method == .delete ? nil : 7
     default:
       if request.method == .delete {
         photos[key] = nil
@@ -156,24 +157,24 @@ extension MediaService.State {
         return (204, [:], "")
       }
       let members = UploadService.objects(Array("[\(body)]".utf8))?.first
-      found.title = members?["Title"].map { String($0.dropFirst().dropLast()) } ?? found.title
+      stored.title = members?["Title"].map { String($0.dropFirst().dropLast()) } ?? stored.title
     }
-    if bumpsPhoto || (part != "$value" && part != "Icon") { found.version += 1 }
-    photos[key] = found
+    if bumpsPhoto || (part != "$value" && part != "Icon") { stored.version += 1 }
+    photos[key] = stored
     log.append(part.isEmpty || part == "Album" ? line : "\(line) \(body)")
     return (204, fields, "")
   }
 
-  private func read(_ key: Int, _ found: MediaService.Photo, _ part: String) -> Answer {
+  private func read(_ key: Int, _ stored: MediaService.Photo, _ part: String) -> Response {
     switch part {
-    case "$value": (200, ["Content-Type": "image/x", "ETag": "\"m\(found.mediaVersion)\""], found.bytes)
+    case "$value": (200, ["Content-Type": "image/x", "ETag": "\"m\(stored.mediaVersion)\""], stored.bytes)
     case "Icon":
-      found.icon.map { (200, ["Content-Type": "image/x", "ETag": "\"i\(found.iconVersion)\""], $0) } ?? (204, [:], "")
-    default: (200, json.with(.etag, own(found)), one(photo(key)))
+      stored.icon.map { (200, ["Content-Type": "image/x", "ETag": "\"i\(stored.iconVersion)\""], $0) } ?? (204, [:], "")
+    default: (200, json.with(.etag, photoETag(stored)), one(photo(key)))
     }
   }
 
-  private func own(_ photo: MediaService.Photo) -> String { "W/\"p\(photo.version)\"" }
+  private func photoETag(_ photo: MediaService.Photo) -> String { "W/\"p\(photo.version)\"" }
 
   private func list(_ members: [String]) -> String {
     let all = members.map { "{\($0)}" }.joined(separator: ",")
@@ -184,17 +185,17 @@ extension MediaService.State {
 
   private func photo(_ key: Int, isListed: Bool = false) -> String {
     guard let photo = photos[key] else { return "" }
-    let tells = !isListed || listsMediaETags
+    let reports = !isListed || listsMediaETags
     let values = "\"ID\":\(key),\"Title\":\(photo.title.map { "\"\($0)\"" } ?? "null")"
     let etag = "W/\\\"p\(photo.version)\\\""
     if isV2 {
-      let media = tells ? ",\"media_etag\":\"\\\"m\(photo.mediaVersion)\\\"\"" : ""
+      let media = reports ? ",\"media_etag\":\"\\\"m\(photo.mediaVersion)\\\"\"" : ""
       return "\"__metadata\":{\"uri\":\"http://h/s/Photos(\(key))\",\"etag\":\"\(etag)\",\"content_type\":\"image/x\""
         + ",\"media_src\":\"http://h/s/Photos(\(key))/$value\"\(media)},\(values)"
     }
     var text = "\"@odata.etag\":\"\(etag)\",\"@odata.mediaContentType\":\"image/x\",\(values)"
-    if tells { text += ",\"@odata.mediaEtag\":\"\\\"m\(photo.mediaVersion)\\\"\"" }
-    if tells, photo.icon != nil { text += ",\"Icon@odata.mediaEtag\":\"\\\"i\(photo.iconVersion)\\\"\"" }
+    if reports { text += ",\"@odata.mediaEtag\":\"\\\"m\(photo.mediaVersion)\\\"\"" }
+    if reports, photo.icon != nil { text += ",\"Icon@odata.mediaEtag\":\"\\\"i\(photo.iconVersion)\\\"\"" }
     return text
   }
 }

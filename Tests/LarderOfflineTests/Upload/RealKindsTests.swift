@@ -12,15 +12,21 @@ import Testing
 @Suite("Changes of every kind reach a real service", .odataPy(), .serialized, .timeLimit(.minutes(5)))
 struct RealKindsTests {
   /// How it is uploaded, and where the network breaks.
-  struct Course: Sendable, CustomTestStringConvertible {
+  struct Scenario: Sendable, CustomTestStringConvertible {
     let batch: Int
-    let cut: CutTransport.Cut?
-    var testDescription: String { "\(batch == 0 ? "singles" : "batches"), \(cut?.description ?? "no cut")" }
+    let interruption: InterruptingTransport.Interruption?
+    var testDescription: String {
+      "\(batch == 0 ? "singles" : "batches"), \(interruption?.description ?? "no interruption")"
+    }
 
     static let changes = 12
-    static let all: [Course] =
-      [Course(batch: 0, cut: nil), Course(batch: 100, cut: nil), Course(batch: 100, cut: .behind(1))]
-      + [2, 4, 9].map { Course(batch: 0, cut: .before($0)) } + (1...changes).map { Course(batch: 0, cut: .behind($0)) }
+    static let all: [Scenario] =
+      [
+        Scenario(batch: 0, interruption: nil), Scenario(batch: 100, interruption: nil),
+        Scenario(batch: 100, interruption: .behind(1)),
+      ]
+      + [2, 4, 9].map { Scenario(batch: 0, interruption: .before($0)) }
+      + (1...changes).map { Scenario(batch: 0, interruption: .behind($0)) }
   }
 
   private static let queries: KeyValuePairs<String, String> = [
@@ -29,12 +35,12 @@ struct RealKindsTests {
   ]
 
   /// What is compared on both sides.
-  private static let questions = [
+  private static let readQueries = [
     "Products?$orderby=ID&$expand=Category,Supplier,Shelves($orderby=Code)", "Documents?$orderby=ID",
     "Suppliers?$orderby=Country,Number", "Shelves?$orderby=Code",
   ]
 
-  private func open(_ rig: StoreRig, _ transport: CutTransport) async throws -> OfflineODataProvider {
+  private func open(_ rig: StoreRig, _ transport: InterruptingTransport) async throws -> OfflineODataProvider {
     let store = try rig.provider(transport: transport)
     for (name, query) in Self.queries {
       let isMedia = name == "documents"
@@ -52,8 +58,8 @@ struct RealKindsTests {
   /// A shelf that a product lies on, or does not.
   private func shelf(_ store: OfflineODataProvider, of product: Int, isThere: Bool) async throws -> String {
     let filter = "$filter=\(isThere ? "" : "not ")Products/any(p:p/ID eq \(product))&$orderby=Code&$top=1"
-    let found = try #require(try await store.readEntitySet("Shelves?\(filter)").entities.first)
-    guard case .guid(let code)? = found["Code"] else { throw RealKindsError.noShelf }
+    let entity = try #require(try await store.readEntitySet("Shelves?\(filter)").entities.first)
+    guard case .guid(let code)? = entity["Code"] else { throw RealKindsError.noShelf }
     return "Shelves(\(code))"
   }
 
@@ -64,7 +70,7 @@ struct RealKindsTests {
     let text = "text/plain"
     try await store.createMedia(.bytes(Array("new list".utf8), contentType: text), in: "Documents")
     try await store.updateMedia("Documents(1)/$value", to: .bytes(Array("other list".utf8), contentType: text))
-    // Its service gives it no ETag: what it was before tells whether the change arrived.
+    // Its service gives it no ETag: what it was before shows whether the change arrived.
     try await store.downloadMedia("Products(1)/Photo")
     try await store.updateMedia("Products(1)/Photo", to: .bytes([1, 2, 3], contentType: "image/png"))
     try await store.updateLink("Products(2)/Category/$ref", to: "Categories(3)")
@@ -86,18 +92,18 @@ struct RealKindsTests {
 
   @Test(
     "Media, links, properties and actions arrive once, whatever change the network breaks at; both sides are equal then",
-    arguments: Course.all)
-  func kinds(course: Course) async throws {
+    arguments: Scenario.all)
+  func kinds(scenario: Scenario) async throws {
     try ODataPyService.ofSuite.restart()
-    let (rig, transport) = (try StoreRig(try ODataPyService.ofSuite.root), try CutTransport())
+    let (rig, transport) = (try StoreRig(try ODataPyService.ofSuite.root), try InterruptingTransport())
     let store = try await open(rig, transport)
     try await change(store)
     #expect(transport.heard.allSatisfy { $0.hasSuffix("Photo") })
-    transport.arm(course.cut)
-    let options = OfflineODataUploadOptions(changesPerBatch: course.batch, lanes: 1, settlingTime: .zero)
+    transport.arm(scenario.interruption)
+    let options = OfflineODataUploadOptions(changesPerBatch: scenario.batch, lanes: 1, settlingTime: .zero)
     var report = OfflineODataUploadReport()
     do { report = try await store.upload(options) } catch let error as OfflineODataError {
-      #expect(course.cut != nil && error.category == .communicationError, "\(error)")
+      #expect(scenario.interruption != nil && error.category == .communicationError, "\(error)")
       transport.arm(nil)
       report = try await store.upload(options)
     }
@@ -106,7 +112,7 @@ struct RealKindsTests {
     let reasons = failures.map {
       "\($0["RequestMethod"] ?? .null) \($0["RequestURL"] ?? .null) \($0["Message"] ?? .null)"
     }
-    // Of what cannot be looked up nobody can say whether it was done; it is not done twice.
+    // Whether a change that cannot be looked up was done is unknown; it is not done twice.
     #expect(failures.allSatisfy { $0["Reason"] == .string("UnknownOutcome") }, "\(reasons)")
     #expect(failures.count == Self.unknown(transport.lost), "\(transport.lost ?? "") \(reasons)")
     _ = try await store.discardAll()
@@ -114,7 +120,7 @@ struct RealKindsTests {
     try await store.close()
   }
 
-  /// How many changes nobody can tell of: those without a resource that shows them.
+  /// How many changes have an unknown outcome: those without a resource that shows them.
   private static func unknown(_ lost: String?) -> Int {
     guard let lost else { return 0 }
     // Media go beside the batch, and either may be first. Both actions are in it.
@@ -124,10 +130,10 @@ struct RealKindsTests {
 
   private func compare(_ store: OfflineODataProvider, _ rig: StoreRig) async throws {
     try await store.download()
-    let there = try await open(try StoreRig(rig.root), try CutTransport())
-    for question in Self.questions {
-      let (here, there) = (try await plain(store, question), try await plain(there, question))
-      #expect(here == there, "\(question)")
+    let there = try await open(try StoreRig(rig.root), try InterruptingTransport())
+    for query in Self.readQueries {
+      let (here, there) = (try await plain(store, query), try await plain(there, query))
+      #expect(here == there, "\(query)")
     }
     let documents = try await there.readEntitySet("Documents?$orderby=ID").entities
     #expect(documents.count == 2)
@@ -152,9 +158,9 @@ struct RealKindsTests {
 /// Links of a service of V2 that others have written; what it does not take goes to the archive while the others arrive.
 @Suite("Links reach a real service of V2", .mockSAP(), .serialized, .timeLimit(.minutes(3)))
 struct RealLinksTests {
-  private static let cuts: [CutTransport.Cut?] = [nil, .before(2)] + (1...3).map { .behind($0) }
+  private static let cuts: [InterruptingTransport.Interruption?] = [nil, .before(2)] + (1...3).map { .behind($0) }
 
-  private func open(_ rig: StoreRig, _ transport: CutTransport) async throws -> OfflineODataProvider {
+  private func open(_ rig: StoreRig, _ transport: InterruptingTransport) async throws -> OfflineODataProvider {
     let store = try rig.provider(transport: transport)
     for (name, query) in [
       ("products", "ProductSet"), ("partners", "BusinessPartnerSet"), ("contacts", "ContactSet"),
@@ -171,11 +177,11 @@ struct RealLinksTests {
   }
 
   @Test(
-    "Links change, whatever change the network breaks at; a property by itself is refused, and fails alone",
+    "Links change, whatever change the network breaks at; a property by itself is rejected, and fails alone",
     arguments: cuts, [0, 100])
-  func links(cut: CutTransport.Cut?, batch: Int) async throws {
+  func links(interruption: InterruptingTransport.Interruption?, batch: Int) async throws {
     try MockSAP.ofSuite.reset()
-    let (rig, transport) = (try StoreRig(try MockSAP.ofSuite.gatewaySample), try CutTransport())
+    let (rig, transport) = (try StoreRig(try MockSAP.ofSuite.gatewaySample), try InterruptingTransport())
     let store = try await open(rig, transport)
     let products = try await keys(store, "ProductSet", "ProductID")
     let partners = try await keys(store, "BusinessPartnerSet", "BusinessPartnerID")
@@ -189,11 +195,11 @@ struct RealLinksTests {
     let order = try #require(try await keys(store, "SalesOrderSet", "SalesOrderID").first)
     _ = try await store.execute(
       single: ODataSingleRequest(.update(.replace), "SalesOrderSet('\(order)')/Note", body: note))
-    transport.arm(cut)
+    transport.arm(interruption)
     let options = OfflineODataUploadOptions(changesPerBatch: batch, lanes: 1, settlingTime: .zero)
     var report = OfflineODataUploadReport()
     do { report = try await store.upload(options) } catch let error as OfflineODataError {
-      #expect(cut != nil && error.category == .communicationError, "\(error)")
+      #expect(interruption != nil && error.category == .communicationError, "\(error)")
       transport.arm(nil)
       report = try await store.upload(options)
     }
@@ -202,7 +208,7 @@ struct RealLinksTests {
     #expect(failures.count == 1 && failures.first?["HTTPStatusCode"] == .int32(405), "\(failures)")
     _ = try await store.discardAll()
     try await store.download()
-    let there = try await open(try StoreRig(rig.root), try CutTransport())
+    let there = try await open(try StoreRig(rig.root), try InterruptingTransport())
     for set in [
       "ProductSet?$orderby=ProductID", "ContactSet?$orderby=ContactGuid", "SalesOrderSet?$orderby=SalesOrderID",
     ] {

@@ -60,7 +60,7 @@ struct RequestRenderingTests {
     #expect(try text(remove, .v3) == "deleteLink Orders(1)/$links/Items")
   }
 
-  @Test("The ETag that a change was based on goes with it, and * only where it was asked for")
+  @Test("The ETag that a change was based on is sent with it, and * only if requested")
   func conditions() throws {
     var update = QueuedRequest(.patch, QueuedTarget(order))
     update.entity = order
@@ -145,7 +145,7 @@ struct RequestRenderingTests {
     #expect(throws: RenderingError.waits(local)) { try rendering.request(request, in: &set) }
   }
 
-  @Test("Changed entities are asked for where that saves a read, unless the caller says otherwise")
+  @Test("Changed entities are requested if that saves a read, unless the caller says otherwise")
   func preferences() throws {
     var update = QueuedRequest(.patch, QueuedTarget(order))
     update.body = .entity(QueuedEntity())

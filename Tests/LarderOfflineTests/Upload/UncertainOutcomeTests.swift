@@ -80,7 +80,7 @@ struct UncertainOutcomeTests {
     #expect(LookupFilter.text(sent([("Tags", .collection([]))]), version: .v4) == nil)
   }
 
-  @Test("what agrees in a value that can tell entities apart may be the entity that was sent")
+  @Test("what agrees in a value that can distinguish entities may be the entity that was sent")
   func agreement() {
     let mine = sent([
       ("Name", .string("Rare name")), ("Stock", .int32(5)), ("IsOpen", .boolean(true)), ("Note", .null),

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Parts of a batch's response that are missing or out of place", .timeLimit(.minutes(1)))
 struct UploadBatchTests {
-  /// How the parts of a response change on their way.
+  /// How the parts of a response are changed before they arrive.
   enum Shape: CaseIterable, Sendable {
     case whole, withoutFirst, withoutSecond, withoutLast, swapped, firstTwice, firstInPlaceOfLast, none
 
@@ -30,13 +30,13 @@ struct UploadBatchTests {
 
   struct Service: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    var ways: UploadService.Ways
-    var tellsParts: Bool
+    var behavior: UploadService.Behavior
+    var identifiesParts: Bool
 
     static let all = [
-      Service(testDescription: "V4", ways: .init(), tellsParts: false),
-      Service(testDescription: "V4 with Content-IDs", ways: .init(echoesNames: true), tellsParts: true),
-      Service(testDescription: "V2", ways: .init(isV2: true), tellsParts: true),
+      Service(testDescription: "V4", behavior: .init(), identifiesParts: false),
+      Service(testDescription: "V4 with Content-IDs", behavior: .init(echoesNames: true), identifiesParts: true),
+      Service(testDescription: "V2", behavior: .init(isV2: true), identifiesParts: true),
     ]
   }
 
@@ -44,11 +44,11 @@ struct UploadBatchTests {
     "Each change takes effect once, and the one that failed is in the archive, whatever part is missing",
     arguments: Service.all, Shape.allCases)
   func once(service: Service, shape: Shape) async throws {
-    // Nothing tells parts apart that carry no name: their order is all there is.
-    guard service.tellsParts || shape != .swapped && shape != .firstInPlaceOfLast else { return }
-    var ways = service.ways
-    ways.shapesParts = { shape.parts($0) }
-    let rig = try await UploadRig(ways)
+    // Nothing distinguishes parts without a name: their order is all there is.
+    guard service.identifiesParts || shape != .swapped && shape != .firstInPlaceOfLast else { return }
+    var behavior = service.behavior
+    behavior.shapesParts = { shape.parts($0) }
+    let rig = try await UploadRig(behavior)
     try await rig.create("Orders", key: -1, ["Name": .string("made")])
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")])
     try await rig.update(try await rig.row("Orders", 2), ["Name": .string("x")])
@@ -66,7 +66,7 @@ struct UploadBatchTests {
   @Test("An action whose response is missing is not called again", arguments: [Shape.withoutFirst, .withoutLast])
   func action(shape: Shape) async throws {
     let rig = try await UploadRig(.init(echoesNames: true, shapesParts: { shape.parts($0) }))
-    // Whatever it answers: what matters is that it was asked once.
+    // Whatever it responds: what matters is that it was requested once.
     for place in 0..<3 {
       if place == (shape == .withoutFirst ? 0 : 2) {
         try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Count")), [])
@@ -82,7 +82,7 @@ struct UploadBatchTests {
   }
 
   @Test(
-    "A change set with an error, another's answer missing, at a service that takes nothing back: what was done is done",
+    "A change set with an error, another response missing, at a service that rolls nothing back: what was done is done",
     arguments: [false, true], [0, 1])
   func changeSet(isV2: Bool, missing: Int) async throws {
     let shape: @Sendable ([String]) -> [String] = { parts in
@@ -92,10 +92,10 @@ struct UploadBatchTests {
         return members.joined(separator: "--c\r\n")
       }
     }
-    let rig = try await UploadRig(.init(isV2: isV2, rollsBack: false, answersEach: true, shapesParts: shape))
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("good")])
-    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: made.id)
-    try await rig.create("Orders", key: -2, ["Name": .string("poison")], unit: made.id)
+    let rig = try await UploadRig(.init(isV2: isV2, rollsBack: false, respondsToEach: true, shapesParts: shape))
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("good")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: created.id)
+    try await rig.create("Orders", key: -2, ["Name": .string("poison")], unit: created.id)
     let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
     #expect(report.sent == 2 && report.failed == 1, "\(report)")
     #expect(try await rig.queue == ["3|2"])
@@ -115,7 +115,7 @@ struct UploadBatchTests {
     }
     let rig = try await UploadRig(
       .init(
-        isV2: isV2, rollsBack: false, answersEach: true, isSilent: isSilent, capitalizes: true,
+        isV2: isV2, rollsBack: false, respondsToEach: true, isSilent: isSilent, capitalizes: true,
         shapesParts: withoutFirst))
     let first = try await rig.create("Orders", key: -1, ["Name": .string("first")])
     try await rig.create("Orders", key: -2, ["Name": .string("second")], unit: first.id)
@@ -136,7 +136,7 @@ struct UploadBatchTests {
       parts.map { isDone ? $0 : $0.replacing("1000", with: "2000") }
     }
     let rig = try await UploadRig(
-      .init(isV2: isV2, rollsBack: !isDone, answersEach: true, isPartial: true, shapesParts: shape))
+      .init(isV2: isV2, rollsBack: !isDone, respondsToEach: true, isPartial: true, shapesParts: shape))
     rig.service.change { $0.sets["Orders"]?[2000] = .init(values: ["ID": "2000", "Name": "\"theirs\"", "Total": "1"]) }
     let first = try await rig.create("Orders", key: -1, ["Name": .string("mine")])
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")], unit: first.id)
@@ -154,7 +154,7 @@ struct UploadBatchTests {
     let shape: @Sendable ([String]) -> [String] = { parts in
       parts.map { $0.replacing("Orders(1000)", with: "Orders(900)") }
     }
-    let rig = try await UploadRig(.init(isV2: isV2, answersEach: true, isSilent: true, shapesParts: shape))
+    let rig = try await UploadRig(.init(isV2: isV2, respondsToEach: true, isSilent: true, shapesParts: shape))
     let first = try await rig.create("Orders", key: -1, ["Name": .string("Main Street")])
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")], unit: first.id)
     rig.service.change { $0.sets["Orders"]?[900] = .init(values: ["ID": "900", "Name": "\"Main\""]) }
@@ -162,7 +162,7 @@ struct UploadBatchTests {
     #expect(report.sent == 0 && report.failed == 2, "\(report)")
   }
 
-  @Test("A change set of which all is done and one answer is missing is done, once", arguments: [false, true])
+  @Test("A change set of which all is done and one response is missing is done, once", arguments: [false, true])
   func wholeChangeSet(isV2: Bool) async throws {
     let shape: @Sendable ([String]) -> [String] = { parts in
       parts.map { part in
@@ -172,8 +172,8 @@ struct UploadBatchTests {
       }
     }
     let rig = try await UploadRig(.init(isV2: isV2, shapesParts: shape))
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("good")])
-    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: made.id)
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("good")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: created.id)
     let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
     #expect(report.sent == 2 && report.failed == 0 && report.pending == 0, "\(report)")
     #expect(rig.service.log.count == 2)

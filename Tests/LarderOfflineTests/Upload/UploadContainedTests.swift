@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Uploads of entities that others contain", .timeLimit(.minutes(1)))
 struct UploadContainedTests {
-  /// A service of orders that contain items, numbered from 10 in each order, which loses an answer when it is told.
+  /// A service of orders that contain items, numbered from 10 in each order, which loses a response when it is set to.
   final class Orders: HTTPTransport {
     struct State {
       var orders: [String: (total: Int, items: [Int: String])] = [:]
@@ -34,7 +34,7 @@ struct UploadContainedTests {
       let path = (request.url.absoluteString.components(separatedBy: "/s/").last ?? "").removingPercentEncoding ?? ""
       var bytes: [UInt8] = []
       if case .bytes(let content) = request.body { bytes = content }
-      if path == "$metadata" { return answer(request, 200, "application/xml", ChangeModels.shop) }
+      if path == "$metadata" { return response(request, 200, "application/xml", ChangeModels.shop) }
       let isChange = request.method != .get && request.method != .head
       let (status, body, isLost) = state.withLock { state -> (Int, String, Bool) in
         guard isChange else { return (200, Self.read(path, state), false) }
@@ -43,15 +43,15 @@ struct UploadContainedTests {
         return (201, Self.create(path, bytes, &state), state.losesNext)
       }
       if isLost { throw .connectionLost(reason: "lost") }
-      return answer(request, status, "application/json", body)
+      return response(request, status, "application/json", body)
     }
 
     private static func create(_ path: String, _ bytes: [UInt8], _ state: inout State) -> String {
       let body = (try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]) ?? [:]
       if let id = key(path) {
-        let own = path.components(separatedBy: "/Items(").dropFirst().first.flatMap { Int($0.dropLast()) }
-        let number = own ?? add(body, to: id, &state)
-        if let own { state.orders[id]?.items[own] = body["Text"] as? String ?? "" }
+        let itemKey = path.components(separatedBy: "/Items(").dropFirst().first.flatMap { Int($0.dropLast()) }
+        let number = itemKey ?? add(body, to: id, &state)
+        if let itemKey { state.orders[id]?.items[itemKey] = body["Text"] as? String ?? "" }
         return "{\(item(number, state.orders[id]?.items[number] ?? ""))}"
       }
       state.orders[third] = (body["Total"] as? Int ?? 0, [:])
@@ -91,7 +91,7 @@ struct UploadContainedTests {
 
     private static func item(_ number: Int, _ text: String) -> String { "\"No\":\(number),\"Text\":\"\(text)\"" }
 
-    private func answer(_ request: HTTPRequest, _ status: Int, _ type: String, _ body: String) -> HTTPResponse {
+    private func response(_ request: HTTPRequest, _ status: Int, _ type: String, _ body: String) -> HTTPResponse {
       HTTPResponse(
         status: status, fields: ["Content-Type": type, "OData-Version": "4.0"], url: request.url,
         body: HTTPBodyStream(Array(body.utf8)))
@@ -119,7 +119,7 @@ struct UploadContainedTests {
     return String(decoding: try await store.readJSON(path, options: options).bytes, as: UTF8.self)
   }
 
-  @Test("The service gives an item the number that one of another order has: it is found, and not made twice")
+  @Test("The service gives an item the number that one of another order has: it is found, and not created twice")
   func numbers() async throws {
     let (service, folder) = (Orders(), try TemporaryFolder())
     let store = try await open(service, folder)
@@ -139,7 +139,7 @@ struct UploadContainedTests {
   }
 
   @Test(
-    "An order made with its items, its answer lost, and brought by a download: one order, and each item once",
+    "An order created with its items, its response lost, and downloaded: one order, and each item once",
     arguments: [[10, 20], [nil, nil], [10, nil]] as [[Int32?]])
   func twins(numbers: [Int32?]) async throws {
     let (service, folder) = (Orders(), try TemporaryFolder())

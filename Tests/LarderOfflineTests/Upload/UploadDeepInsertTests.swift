@@ -9,9 +9,9 @@ import Testing
 struct UploadDeepInsertTests {
   @Test(
     "A deep insert goes in one request, and all that it makes has the service's keys afterwards",
-    arguments: [UploadService.Ways(), .init(isV2: true), .init(isSilent: true)])
-  func deep(ways: UploadService.Ways) async throws {
-    let rig = try await UploadRig(ways)
+    arguments: [UploadService.Behavior(), .init(isV2: true), .init(isSilent: true)])
+  func deep(behavior: UploadService.Behavior) async throws {
+    let rig = try await UploadRig(behavior)
     var order = ODataEntity(properties: [ODataProperty("Name", .string("deep"))])
     let items = ["one", "two"].map { ODataEntity(properties: [ODataProperty("Text", .string($0))]) }
     order.navigationLinks = [

@@ -11,18 +11,18 @@ import Testing
 struct UploadDoubtTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let ways: UploadService.Ways
+    let behavior: UploadService.Behavior
   }
 
   @Test(
     "A download brings what was made before its lost answer is looked up: it is one row, and is not sent again",
     arguments: [
-      Case(testDescription: "V4", ways: .init()), Case(testDescription: "V2", ways: .init(isV2: true)),
-      Case(testDescription: "names", ways: .init(knowsNames: true)),
+      Case(testDescription: "V4", behavior: .init()), Case(testDescription: "V2", behavior: .init(isV2: true)),
+      Case(testDescription: "names", behavior: .init(knowsNames: true)),
     ])
   func twin(world: Case) async throws {
-    let rig = try await UploadRig(world.ways)
-    if world.ways.knowsNames {
+    let rig = try await UploadRig(world.behavior)
+    if world.behavior.knowsNames {
       try await rig.store.update("Orders(3)", to: ODataEntity(properties: [ODataProperty("Note", .string("x"))]))
       _ = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
     }
@@ -82,10 +82,10 @@ struct UploadDoubtTests {
     let rig = try await UploadRig()
     try await rig.store.create(ODataEntity(properties: [ODataProperty("Name", .string("made by me"))]), in: "Orders")
     if changesPerBatch == 0 {
-      rig.service.fail(isDone ? .answer(406) : .status(406)) { $0.hasPrefix("POST") }
+      rig.service.fail(isDone ? .response(406) : .status(406)) { $0.hasPrefix("POST") }
     } else {
       rig.service.change { state in
-        state.ways.shapesParts = { parts in
+        state.behavior.shapesParts = { parts in
           parts.map { part in
             guard let line = part.firstRange(of: "HTTP/1.1 201") else { return part }
             return part[..<line.lowerBound] + "HTTP/1.1 406 X\r\nContent-Length: 0\r\n\r\n\r\n"
@@ -193,7 +193,7 @@ struct UploadDoubtTests {
 
   @Test("A transaction that is refused because another was faster is not taken for done")
   func nearTransaction() async throws {
-    let rig = try await UploadRig(.init(answersEach: true))
+    let rig = try await UploadRig(.init(respondsToEach: true))
     rig.service.change { $0.sets["Orders"]?[1]?.values["Total"] = "10000" }
     try await rig.store.download()
     let row = try await rig.row("Orders", 1)
@@ -211,8 +211,8 @@ struct UploadDoubtTests {
   @Test(
     "Behind a condition that failed only what is exactly as it was sent is that", arguments: [false, true],
     ["\"MAIN STREET\"", "\"Main\""])
-  func formOfAnother(answersEach: Bool, theirs: String) async throws {
-    let rig = try await UploadRig(.init(answersEach: answersEach))
+  func formOfAnother(respondsToEach: Bool, theirs: String) async throws {
+    let rig = try await UploadRig(.init(respondsToEach: respondsToEach))
     let first = try await rig.update(try await rig.row("Orders", 1), ["Name": .string("Main Street")])
     try await rig.update(try await rig.row("Orders", 2), ["Name": .string("b")], unit: first)
     rig.service.change { state in
@@ -243,7 +243,7 @@ struct UploadDoubtTests {
     try await rig.store.create(text, in: "Orders")
     let item = ODataEntity(properties: [ODataProperty("Text", .string("made"))])
     try await rig.store.create(item, in: "Items")
-    rig.service.change { $0.ways.numbersSetsApart = true }
+    rig.service.change { $0.behavior.numbersSetsApart = true }
     try await rig.lose()
     let report = try await rig.store.upload()
     #expect(report.sent == 2 && report.failed == 0, "\(report)")
@@ -254,7 +254,7 @@ struct UploadDoubtTests {
   @Test(
     "A part of a change set is said to be done, another failed, and the service can be asked no more: all is in doubt")
   func unreachable() async throws {
-    let rig = try await UploadRig(.init(answersEach: true))
+    let rig = try await UploadRig(.init(respondsToEach: true))
     let first = try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(5)])
     try await rig.update(try await rig.row("Orders", 2), ["Name": .string("poison")], unit: first)
     rig.service.fail(.unreachable, times: 9) { $0.contains("GET Orders(") }

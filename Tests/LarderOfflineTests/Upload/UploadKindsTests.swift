@@ -9,7 +9,7 @@ import Testing
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-@Suite("Changes of every kind, and the ways of networks", .timeLimit(.minutes(1)))
+@Suite("Changes of every kind, and the faults of networks", .timeLimit(.minutes(1)))
 struct UploadKindsTests {
   /// A service that takes everything, remembers what it was sent, and wants a token that runs out.
   final class Taker: HTTPTransport {
@@ -20,7 +20,7 @@ struct UploadKindsTests {
       var uses = Int.max
       var used = 0
       var wantsToken = false
-      var refusesMethods = false
+      var rejectsMethods = false
     }
 
     let identity = "taker"
@@ -35,9 +35,9 @@ struct UploadKindsTests {
       case .bytes(let content): bytes = content
       case .stream(_, let open): do { bytes = try await open().collect() } catch { throw .connectionLost(reason: "") }
       }
-      if path == "$metadata" { return answer(request, 200, ["Content-Type": "application/xml"], ChangeModels.shop) }
+      if path == "$metadata" { return response(request, 200, ["Content-Type": "application/xml"], ChangeModels.shop) }
       let isChange = request.method != .get && request.method != .head
-      let refusal = state.withLock { state -> HTTPFields? in
+      let rejection = state.withLock { state -> HTTPFields? in
         guard state.wantsToken else { return nil }
         if !isChange { return request.fields[.csrfToken] == nil ? nil : [.csrfToken: "token \(state.token)"] }
         guard request.fields[.csrfToken] == "token \(state.token)", state.used < state.uses else {
@@ -47,21 +47,21 @@ struct UploadKindsTests {
         state.used += 1
         return nil
       }
-      if isChange, let refusal { return answer(request, 403, refusal, "") }
-      guard isChange else { return read(request, path, refusal ?? [:]) }
+      if isChange, let rejection { return response(request, 403, rejection, "") }
+      guard isChange else { return read(request, path, rejection ?? [:]) }
       let meant = request.fields["X-HTTP-Method"]
-      if state.withLock({ $0.refusesMethods }), request.method != .post { return answer(request, 405, [:], "") }
+      if state.withLock({ $0.rejectsMethods }), request.method != .post { return response(request, 405, [:], "") }
       let text = String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes"
       let type = request.fields[.contentType].map { $0.hasPrefix("application/json") ? "" : " \($0)" } ?? ""
       let line = "\(request.method)\(meant.map { "=\($0)" } ?? "") \(path)\(type) \(text)"
       state.withLock { $0.heard.append(line.trimmingCharacters(in: .whitespaces)) }
       guard request.method == .post, meant == nil, !path.contains("$ref"), !path.contains("Close"), path != "Reset"
       else {
-        return answer(request, 204, [:], "")
+        return response(request, 204, [:], "")
       }
       let location = "http://h/s/\(path)(\(path == "Pictures" ? "'new'" : "77"))"
       let body = path == "Pictures" ? #"{"Name":"new"}"# : #"{"ID":77,"Name":"made"}"#
-      return answer(request, 201, ["Content-Type": "application/json", "Location": location], body)
+      return response(request, 201, ["Content-Type": "application/json", "Location": location], body)
     }
 
     private func read(_ request: HTTPRequest, _ path: String, _ fields: HTTPFields) -> HTTPResponse {
@@ -74,12 +74,12 @@ struct UploadKindsTests {
         case "Pictures": #"{"Name":"blue"}"#
         default: ""
         }
-      return answer(
+      return response(
         request, 200, fields.merged(["Content-Type": "application/json", "OData-Version": "4.0"]),
         "{\"value\":[\(values)]}")
     }
 
-    private func answer(_ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: String) -> HTTPResponse {
+    private func response(_ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: String) -> HTTPResponse {
       HTTPResponse(status: status, fields: fields, url: request.url, body: HTTPBodyStream(Array(body.utf8)))
     }
   }
@@ -157,7 +157,7 @@ struct UploadKindsTests {
   @Test("Networks that let only GET and POST pass", arguments: [ODataMethodTunnelling.always, .automatic])
   func tunnelling(mode: ODataMethodTunnelling) async throws {
     let (taker, folder) = (Taker(), try TemporaryFolder())
-    taker.state.withLock { $0.refusesMethods = true }
+    taker.state.withLock { $0.rejectsMethods = true }
     let store = try await open(taker, folder) { $0.tunnelling = mode }
     try await store.update("Customers(1)", to: ODataEntity(properties: [ODataProperty("Level", .int32(1))]))
     try await store.delete("Tags('red')")

@@ -35,7 +35,7 @@ struct UploadMediaTests {
   }
 
   @Test(
-    "What another has put there is not lost; what another has done to the photo is in no one's way",
+    "What another client has stored there is not lost; what another client did to the photo hinders nothing",
     arguments: [false, true])
   func conflict(isV2: Bool) async throws {
     let service = MediaService { $0.isV2 = isV2 }
@@ -69,9 +69,9 @@ struct UploadMediaTests {
   @Test(
     "The next change of a stream goes under the ETag that the one before has given it, that of the photo under the photo's",
     arguments: [(true, true), (false, true), (true, false), (false, false)], [false, true])
-  func learned(ways: (tells: Bool, bumps: Bool), isV2: Bool) async throws {
+  func learned(behavior: (reports: Bool, bumps: Bool), isV2: Bool) async throws {
     let service = MediaService {
-      ($0.isV2, $0.tellsETag, $0.bumpsPhoto, $0.requiresIfMatch) = (isV2, ways.tells, ways.bumps, true)
+      ($0.isV2, $0.returnsETag, $0.bumpsPhoto, $0.requiresIfMatch) = (isV2, behavior.reports, behavior.bumps, true)
     }
     let folder = try TemporaryFolder()
     let store = try await service.store(folder)
@@ -84,7 +84,7 @@ struct UploadMediaTests {
     #expect(
       service.now.log == [
         #"PUT Photos(1)/$value if "m1" new"#, #"PUT Photos(1)/$value if "m2" newer"#,
-        "\(method) Photos(1) if W/\"p\(ways.bumps ? 3 : 1)\"",
+        "\(method) Photos(1) if W/\"p\(behavior.bumps ? 3 : 1)\"",
       ])
     #expect(!service.now.requests.contains { $0.hasPrefix("PUT") && !$0.contains(" if ") })
     // The next upload knows it, too.
@@ -93,7 +93,7 @@ struct UploadMediaTests {
     #expect(service.now.log.last == #"PUT Photos(1)/$value if "m3" new"#)
   }
 
-  @Test("A stream whose ETag is not known, at a service that wants one: it is asked for", arguments: [false, true])
+  @Test("A stream whose ETag is not known, at a service that requires one: it is requested", arguments: [false, true])
   func unknown(isV2: Bool) async throws {
     let service = MediaService { ($0.isV2, $0.listsMediaETags, $0.requiresIfMatch) = (isV2, false, true) }
     let folder = try TemporaryFolder()
@@ -140,9 +140,9 @@ struct UploadMediaTests {
     #expect(try await store.hasPendingChanges() == false)
     // The cure: bytes first, then the values.
     try await store.createMedia(Self.picture, in: "Photos", slug: "new.png")
-    let made = try #require(try await store.readEntitySet("Photos?$filter=ID lt 0").entities.first?["ID"])
-    guard case .int32(let key) = made else {
-      Issue.record("\(made)")
+    let created = try #require(try await store.readEntitySet("Photos?$filter=ID lt 0").entities.first?["ID"])
+    guard case .int32(let key) = created else {
+      Issue.record("\(created)")
       return
     }
     try await store.update("Photos(\(key))", to: title("kept"))
@@ -188,7 +188,7 @@ struct UploadMediaTests {
   }
 
   @Test(
-    "Before V4 links carry no condition ([MS-ODATA] 3.1.4.4.1), but where the service asks for one",
+    "Before V4 links carry no condition ([MS-ODATA] 3.1.4.4.1), unless the service requires one",
     arguments: [false, true])
   func linksV2(requires: Bool) async throws {
     let service = MediaService { ($0.isV2, $0.requiresIfMatch) = (true, requires) }

@@ -7,21 +7,22 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Uploads to services with ways of their own", .timeLimit(.minutes(5)))
+@Suite("Uploads to services with unusual behavior", .timeLimit(.minutes(5)))
 struct UploadOddServicesTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let ways: UploadService.Ways
-    init(_ name: String, _ ways: UploadService.Ways) { (testDescription, self.ways) = (name, ways) }
+    let behavior: UploadService.Behavior
+    init(_ name: String, _ behavior: UploadService.Behavior) { (testDescription, self.behavior) = (name, behavior) }
   }
 
   static let cases: [Case] = [
     Case("batches 404", .init(batchStatus: 404)), Case("batches 405", .init(batchStatus: 405)),
     Case("batches 415", .init(isV2: true, batchStatus: 415)), Case("batches 501", .init(batchStatus: 501)),
-    Case("batches are answered with a page", .init(batchAnswer: ("text/html", "<html><body>Hello</body></html>"))),
-    Case("batches are answered with nothing", .init(batchAnswer: ("application/json", "{}"))),
-    Case("batches are answered with a broken part", .init(batchAnswer: ("multipart/mixed; boundary=b", "--b\r\nfoo"))),
-    Case("V2 batches are answered with a page", .init(isV2: true, batchAnswer: ("text/html", "<html></html>"))),
+    Case("batches get a page", .init(batchResponse: ("text/html", "<html><body>Hello</body></html>"))),
+    Case("batches get nothing", .init(batchResponse: ("application/json", "{}"))),
+    Case(
+      "batches get a broken part", .init(batchResponse: ("multipart/mixed; boundary=b", "--b\r\nfoo"))),
+    Case("V2 batches get a page", .init(isV2: true, batchResponse: ("text/html", "<html></html>"))),
     Case("204 with a location", .init(isSilent: true)),
     Case("204 and nothing else", .init(isSilent: true, hasLocation: false)),
     Case("V2, 204 and nothing else", .init(isV2: true, isSilent: true, hasLocation: false)),
@@ -33,22 +34,22 @@ struct UploadOddServicesTests {
       .init(isV2: true, requiresIfMatch: true, isPartial: true, hasListETags: false)),
     Case("If-Match, parts", .init(requiresIfMatch: true, isPartial: true)),
     Case("If-Match, silent, no batches", .init(batchStatus: 404, requiresIfMatch: true, isSilent: true)),
-    Case("small batches", .init(mostParts: 2)), Case("answers each of a set", .init(answersEach: true)),
+    Case("small batches", .init(mostParts: 2)), Case("responds to each of a set", .init(respondsToEach: true)),
   ]
 
   @Test(
     "Made, changed before and after, with an item, deleted: all of it arrives once, both sides are equal",
     arguments: cases)
   func all(odd: Case) async throws {
-    let rig = try await UploadRig(odd.ways)
+    let rig = try await UploadRig(odd.behavior)
     let store = rig.store
     func entity(_ name: String, _ value: String) -> ODataEntity {
       ODataEntity(properties: [ODataProperty(name, .string(value))])
     }
     try await store.create(entity("Name", "made"), in: "Orders")
-    let made = "Orders(\(try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first)))"
-    try await store.update(made, to: entity("Note", "later"))
-    try await store.create(entity("Text", "item"), in: "\(made)/Items")
+    let path = "Orders(\(try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first)))"
+    try await store.update(path, to: entity("Note", "later"))
+    try await store.create(entity("Text", "item"), in: "\(path)/Items")
     try await store.update("Orders(1)", to: entity("Name", "a"))
     try await store.update("Orders(1)", to: entity("Note", "b"))
     try await store.delete("Orders(2)")
@@ -61,14 +62,14 @@ struct UploadOddServicesTests {
     let items = try await rig.rows("SELECT ID, Order_ID, Text FROM {Items}")
     #expect(items == ["1001|1000|item"])
     // What the upload has learned lasts for the next one.
-    try await store.update(made, to: entity("Note", "again"))
+    try await store.update(path, to: entity("Note", "again"))
     #expect(try await store.upload().sent == 1)
     try await store.download()
     #expect(try await rig.rows("SELECT Note FROM {Orders} WHERE ID = 1000") == ["again"])
-    #expect(try await store.readEntity(made)?["ID"] == .int32(1000))
+    #expect(try await store.readEntity(path)?["ID"] == .int32(1000))
   }
 
-  @Test("A page to sign in with, with status 200: nothing is taken for done or refused", arguments: [100, 0])
+  @Test("A sign-in page with status 200: nothing is treated as done or rejected", arguments: [100, 0])
   func page(changesPerBatch: Int) async throws {
     let rig = try await UploadRig()
     try await rig.create("Orders", key: -1, ["Name": .string("made")])
@@ -89,7 +90,7 @@ struct UploadOddServicesTests {
     #expect(report.sent == 3 && report.failed == 0 && report.pending == 0 && rig.service.log.count == 3, "\(report)")
   }
 
-  @Test("A service whose answers to changes can never be read: an upload comes to its end")
+  @Test("A service whose responses to changes can never be read: an upload ends")
   func endless() async throws {
     let rig = try await UploadRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("a")])
@@ -101,7 +102,7 @@ struct UploadOddServicesTests {
     #expect(rig.service.requests.count < 60)
   }
 
-  @Test("A 401 in the middle: what came before is done, the rest waits, and goes on with the next upload")
+  @Test("A 401 in the middle: what came before is done, the rest stays pending, and continues with the next upload")
   func unauthorized() async throws {
     let rig = try await UploadRig(orders: 0)
     try await rig.createMany(30)
@@ -123,7 +124,7 @@ struct UploadOddServicesTests {
     #expect(report.sent == 10 && rig.service.log.count == 30 && Set(rig.service.log).count == 30)
   }
 
-  @Test("Deleted on both sides: done, whatever the service answers", arguments: [404, 410])
+  @Test("Deleted on both sides: done, whatever the service responds", arguments: [404, 410])
   func bothDeleted(status: Int) async throws {
     let rig = try await UploadRig()
     for key in [1, 2] { try await rig.store.delete("Orders(\(key))") }
@@ -147,7 +148,7 @@ struct UploadOddServicesTests {
   }
 
   @Test(
-    "A service that refuses the names of requests is sent all of them without: none goes to the archive",
+    "A service that rejects the names of requests gets all of them without: none goes to the archive",
     arguments: [400, 412, 501], [100, 0])
   func rejectedNames(status: Int, changesPerBatch: Int) async throws {
     for isV2 in [false, true] { try await rejectedNames(status, changesPerBatch, isV2) }
@@ -166,22 +167,22 @@ struct UploadOddServicesTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A refusal that is none of the name is one", arguments: [400, 412])
+  @Test("A rejection for another reason than the name is a rejection", arguments: [400, 412])
   func rejectedOtherwise(status: Int) async throws {
     let rig = try await UploadRig(.init(rejectsNames: status))
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")])
     // The caller's own name is nothing that could be left out.
-    var own = ODataSingleRequest.update(
+    var update = ODataSingleRequest.update(
       "Orders(2)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
-    own.fields["Repeatability-Request-ID"] = "mine"
-    _ = try await rig.store.execute(single: own)
+    update.fields["Repeatability-Request-ID"] = "mine"
+    _ = try await rig.store.execute(single: update)
     let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
     #expect(report.sent == 0 && report.failed == 2 && report.pending == 0, "\(report)")
     #expect(rig.service.requests.count < 12, "\(rig.service.requests)")
   }
 
   @Test(
-    "A name that is refused when it is sent again tells nothing of the first time: it is looked up",
+    "A name that is rejected when it is sent again says nothing of the first time: it is looked up",
     arguments: [400, 412])
   func rejectedAgain(status: Int) async throws {
     let rig = try await UploadRig(.init(knowsNames: true, declaresRepeatability: true))
@@ -190,7 +191,7 @@ struct UploadOddServicesTests {
     rig.service.fail(.lost) { $0.contains("$batch") }
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
     let done = rig.service.log
-    rig.service.change { $0.ways.rejectsNames = status }
+    rig.service.change { $0.behavior.rejectsNames = status }
     let report = try await rig.store.upload()
     #expect(report.sent == 1 && report.failed == 1 && rig.service.log == done, "\(report) \(rig.service.log)")
     let failure = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(2)?.failure }

@@ -44,7 +44,7 @@ struct UploadOrderTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("An entity is made anew under the key of one that is deleted: behind its deletion", arguments: [100, 0])
+  @Test("An entity is created with the key of one that is deleted: after its deletion", arguments: [100, 0])
   func sameKey(changesPerBatch: Int) async throws {
     let rig = try await UploadRig()
     for round in 1...3 {
@@ -101,15 +101,16 @@ struct UploadOrderTests {
     #expect(try await rig.rows("SELECT Name, Note FROM {Orders} WHERE ID = 1") == ["theirs|-"])
   }
 
-  @Test("What the metadata say of repeated requests counts before any answer has shown it", arguments: [true, false])
+  @Test(
+    "What the metadata says of repeated requests counts before any response has shown it", arguments: [true, false])
   func repeatable(isSupported: Bool) async throws {
     let rig = try await UploadRig(.init(knowsNames: true, declaresRepeatability: isSupported))
     try await rig.store.create(text("Name", "made"), in: "Orders")
     rig.service.fail(.lost) { $0.contains("$batch") }
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
-    let asked = rig.service.requests.count
+    let requestCount = rig.service.requests.count
     #expect(try await rig.store.upload().sent == 1)
-    let later = rig.service.requests.dropFirst(asked)
+    let later = rig.service.requests.dropFirst(requestCount)
     #expect(rig.service.log == ["POST Orders(1000)"])
     // Looked for, or sent again under its name.
     #expect(later.contains { $0.hasPrefix("GET Orders?") } != isSupported, "\(later)")
@@ -154,7 +155,7 @@ struct UploadOrderTests {
   }
 
   @Test(
-    "One whose answer was lost is compared by the service's key", arguments: KeyChange.allCases,
+    "One whose response was lost is compared by the service's key", arguments: KeyChange.allCases,
     [UploadService.Fault.lost, .status(504)])
   func foreignKeyInDoubt(change: KeyChange, fault: UploadService.Fault) async throws {
     let rig = try await UploadRig()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("What an answer means for a request of the queue", .timeLimit(.minutes(1)))
+@Suite("What a response means for a request of the queue", .timeLimit(.minutes(1)))
 struct UploadOutcomeTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int
@@ -53,7 +53,7 @@ struct UploadOutcomeTests {
   }
 
   @Test(
-    "A failure without an answer stops the upload; what cannot have been sent is known not to have taken effect",
+    "A failure without a response stops the upload; what cannot have been sent is known not to have taken effect",
     arguments: [
       (HTTPTransportError.hostNotFound(host: "h"), false), (.cannotConnect(host: "h", reason: ""), false),
       (.tls(host: "h", reason: ""), false), (.timeout(phase: "total"), true), (.connectionLost(reason: ""), true),
@@ -78,7 +78,7 @@ struct UploadOutcomeTests {
   }
 
   @Test(
-    "A batch that fails as a whole: not taken at all, not as it is, or nobody knows",
+    "A batch that fails as a whole: not accepted at all, not as it is, or unknown",
     arguments: [
       (404, BatchRejection.unsupported), (405, .unsupported), (406, .unreadable), (415, .unsupported),
       (501, .unsupported), (400, .rejected), (403, .rejected), (413, .rejected), (422, .rejected), (500, .unclear),

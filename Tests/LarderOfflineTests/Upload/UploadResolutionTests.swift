@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Changes whose answer was lost", .timeLimit(.minutes(1)))
+@Suite("Changes whose response was lost", .timeLimit(.minutes(1)))
 struct UploadResolutionTests {
   /// A kind of change, and what it is recognised by.
   enum Kind: String, CaseIterable, Sendable {
@@ -19,19 +19,19 @@ struct UploadResolutionTests {
     case .update: try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
     case .delete: try await rig.delete(try await rig.row("Orders", 1))
     case .transaction:
-      let made = try await rig.create("Orders", key: -1, ["Name": .string("mine")])
-      try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")], unit: made.id)
+      let created = try await rig.create("Orders", key: -1, ["Name": .string("mine")])
+      try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")], unit: created.id)
     }
   }
 
   @Test(
-    "It took effect and the answer was lost: it is found out, not sent again",
+    "It took effect and the response was lost: it is looked up, not sent again",
     arguments: Kind.allCases,
-    [UploadService.Ways(), .init(isV2: true), .init(knowsNames: true), .init(isV2: true, knowsNames: true)])
-  func tookEffect(kind: Kind, ways: UploadService.Ways) async throws {
-    let rig = try await UploadRig(ways)
-    if ways.knowsNames {
-      // The store has learned it from an answer before.
+    [UploadService.Behavior(), .init(isV2: true), .init(knowsNames: true), .init(isV2: true, knowsNames: true)])
+  func tookEffect(kind: Kind, behavior: UploadService.Behavior) async throws {
+    let rig = try await UploadRig(behavior)
+    if behavior.knowsNames {
+      // The store has learned it from a response before.
       try await rig.update(try await rig.row("Orders", 3), ["Name": .string("c")])
       _ = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
     }
@@ -51,9 +51,10 @@ struct UploadResolutionTests {
   }
 
   @Test(
-    "It never arrived: it is sent once more, once", arguments: Kind.allCases, [UploadService.Ways(), .init(isV2: true)])
-  func neverArrived(kind: Kind, ways: UploadService.Ways) async throws {
-    let rig = try await UploadRig(ways)
+    "It never arrived: it is sent once more, once", arguments: Kind.allCases,
+    [UploadService.Behavior(), .init(isV2: true)])
+  func neverArrived(kind: Kind, behavior: UploadService.Behavior) async throws {
+    let rig = try await UploadRig(behavior)
     try await record(kind, rig)
     // What stands between says so: the store cannot know.
     rig.service.fail(.status(504)) { $0.contains("$batch") }
@@ -78,7 +79,7 @@ struct UploadResolutionTests {
     #expect(try await rig.queue == ["1|2"])
   }
 
-  @Test("Several could be the one that was made: nobody guesses")
+  @Test("Several could be the one that was created: none is guessed")
   func several() async throws {
     let rig = try await UploadRig()
     try await record(.serverKey, rig)
@@ -92,7 +93,7 @@ struct UploadResolutionTests {
   }
 
   @Test(
-    "It stands behind others that look like it: the service's pages are read to their end", arguments: [false, true])
+    "It follows others that look like it: the service's pages are read to their end", arguments: [false, true])
   func behindOthers(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))
     rig.service.change { state in
@@ -104,7 +105,7 @@ struct UploadResolutionTests {
     try await record(.serverKey, rig)
     rig.service.fail(.lost) { $0.contains("$batch") }
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
-    rig.service.change { $0.ways.pageSize = 3 }
+    rig.service.change { $0.behavior.pageSize = 3 }
     let report = try await rig.store.upload()
     #expect(report.sent == 1 && report.failed == 0 && rig.service.log == ["POST Orders(1000)"], "\(report)")
     #expect(try await rig.rows("SELECT ID FROM {Orders} WHERE ID > 999") == ["1000"])
@@ -121,7 +122,7 @@ struct UploadResolutionTests {
     #expect(report.failed == 1 && rig.service.log.count == 1, "\(report)")
   }
 
-  @Test("An action whose answer was lost is never sent again by itself")
+  @Test("An action whose response was lost is never sent again automatically")
   func action() async throws {
     let rig = try await UploadRig()
     try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Release")), [])

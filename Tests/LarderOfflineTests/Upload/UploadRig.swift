@@ -18,10 +18,10 @@ final class UploadRig: Sendable {
   let diagnostics = DiagnosticLog()
 
   init(
-    _ ways: UploadService.Ways = .init(), orders: Int = 3, combines: Bool = false,
+    _ behavior: UploadService.Behavior = .init(), orders: Int = 3, combines: Bool = false,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
   ) async throws {
-    service = UploadService(ways)
+    service = UploadService(behavior)
     service.change { state in
       for key in 1...max(1, orders) where orders > 0 {
         state.sets["Orders"]?[key] = .init(values: ["ID": "\(key)", "Name": "\"n\(key)\"", "Total": "\(key)"])
@@ -76,9 +76,9 @@ final class UploadRig: Sendable {
 
   /// The identity of a row by its key.
   func row(_ table: String, _ key: Int) async throws -> RowReference {
-    let found = try await rows("SELECT \"@id\" FROM {\(table)} WHERE ID = \(key)").first.flatMap { Int64($0) }
-    guard let found else { throw OfflineODataError(.entityNotFound, "\(table)(\(key))") }
-    return RowReference(table, found)
+    let id = try await rows("SELECT \"@id\" FROM {\(table)} WHERE ID = \(key)").first.flatMap { Int64($0) }
+    guard let id else { throw OfflineODataError(.entityNotFound, "\(table)(\(key))") }
+    return RowReference(table, id)
   }
 
   /// Records a request with its effects.
@@ -195,7 +195,7 @@ final class UploadRig: Sendable {
 extension UploadService {
   var isV2: Bool {
     var isV2 = false
-    change { isV2 = $0.ways.isV2 }
+    change { isV2 = $0.behavior.isV2 }
     return isV2
   }
 }

@@ -8,7 +8,7 @@ final class UploadServer: Sendable {
   private struct State {
     var requests = 0
     var trigger: (at: Int, run: @Sendable () -> Void)?
-    /// Of a thousand changes so many are done and not answered.
+    /// Of a thousand changes so many are done and get no response.
     var losses = 0
     var random: PrintedSeed
   }
@@ -16,15 +16,15 @@ final class UploadServer: Sendable {
   let service: UploadService
   private let state: Mutex<State>
 
-  init(_ ways: UploadService.Ways, losses: Int = 0, seed: UInt64 = 1) {
-    service = UploadService(ways)
+  init(_ behavior: UploadService.Behavior, losses: Int = 0, seed: UInt64 = 1) {
+    service = UploadService(behavior)
     state = Mutex(State(losses: losses, random: PrintedSeed(seed: seed)))
   }
 
   /// A server of it under `/s/`.
   func serve() throws -> ScriptedServer { try ScriptedServer { self.reply(to: $0) } }
 
-  /// No answer is lost any more.
+  /// No response is lost any more.
   func loseNothing() { state.withLock { $0.losses = 0 } }
 
   /// Runs something when so many more requests have come.
@@ -32,7 +32,7 @@ final class UploadServer: Sendable {
     state.withLock { $0.trigger = ($0.requests + count, run) }
   }
 
-  private func reply(to request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  private func reply(to request: ScriptedServer.Request) -> ScriptedServer.Response {
     let (run, isLost) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
       state.requests += 1
       var run: (@Sendable () -> Void)?
@@ -46,13 +46,13 @@ final class UploadServer: Sendable {
     run?()
     let path = request.target.components(separatedBy: "/s/").last ?? ""
     let text = path.removingPercentEncoding ?? path
-    var answer: UploadService.State.Answer = (500, [:], "")
+    var response: UploadService.State.Response = (500, [:], "")
     service.change { state in
       state.root = "http://\(request.fields["Host"] ?? "h")/s/"
       if !text.hasPrefix("$metadata") { state.requests.append("\(request.method) \(text)") }
-      answer = state.answer(request.method.rawValue, text, request.fields, request.body)
+      response = state.response(request.method.rawValue, text, request.fields, request.body)
     }
     if isLost { return .close }
-    return .response(answer.0, fields: answer.1, body: answer.2)
+    return .response(response.0, fields: response.1, body: response.2)
   }
 }

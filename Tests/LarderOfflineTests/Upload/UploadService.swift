@@ -4,44 +4,44 @@ import LarderOData
 import LarderTestSupport
 import Synchronization
 
-/// A service of orders and items in memory, V2 or V4, that goes wrong as it is told, and remembers what took effect.
+/// A service of orders and items in memory, V2 or V4, that fails as it is configured, and remembers what took effect.
 final class UploadService: HTTPTransport {
   /// What goes wrong with a request.
   enum Fault: Sendable {
-    /// Answered so, and nothing is done.
+    /// This response, and nothing is done.
     case status(Int, HTTPFields = [:])
-    /// Done, and the answer is lost.
+    /// Done, and the response is lost.
     case lost
     /// Never comes to the service.
     case unreachable
-    /// Done, and the answer is this.
-    case answer(Int)
+    /// Done, and the response is this.
+    case response(Int)
     /// An entity comes from elsewhere, then the request is done.
     case late(String, Int, [String: String])
     /// A web page, and nothing is done.
     case page(Int)
-    /// Done, and the answer is nothing that can be read.
+    /// Done, and the response cannot be read.
     case garbage
-    /// Done, and it ends there: the process that asks is to see no more.
+    /// Done, and it ends there: the requesting process is to see no more.
     case hang
   }
 
-  struct Ways: Sendable {
+  struct Behavior: Sendable {
     var isV2 = false
     var batchStatus: Int?
     var mostParts = Int.max
     var requiresIfMatch = false
     /// Takes back what a failed change set has done.
     var rollsBack = true
-    /// Answers each request of a failed change set by itself.
-    var answersEach = false
+    /// Responds to each request of a failed change set separately.
+    var respondsToEach = false
     var knowsNames = false
     var hasETags = true
-    /// Changes are answered 204, and say no ETag.
+    /// Changes get 204, without an ETag.
     var isSilent = false
     /// Says where it is what was made.
     var hasLocation = true
-    /// Answers say the key of what was made, and of what was changed nothing but that.
+    /// Responses contain the key of what was created, and of what was changed nothing but that.
     var isPartial = false
     /// Entities in collections say their ETags.
     var hasListETags = true
@@ -51,11 +51,11 @@ final class UploadService: HTTPTransport {
     var guardsItems = false
     /// Says in its metadata whether it recognises repeated requests.
     var declaresRepeatability: Bool?
-    /// What batches are answered instead of being done: status 200, media type and content.
-    var batchAnswer: (type: String, content: String)?
+    /// The response to batches instead of being done: status 200, media type and content.
+    var batchResponse: (type: String, content: String)?
     /// The keys of each set are counted apart.
     var numbersSetsApart = false
-    /// Refuses requests for their names, with this status.
+    /// Rejects requests for their names, with this status.
     var rejectsNames: Int?
     /// Items say in no property to which order they belong.
     var linksPlainly = false
@@ -63,9 +63,9 @@ final class UploadService: HTTPTransport {
     var echoesNames = false
     /// Orders have `Due`, a timestamp, and `Weight`, a decimal.
     var hasDueAndWeight = false
-    /// What becomes of the parts of a batch's answer on their way: each a part's text without its boundary.
+    /// Changes the parts of a batch's response before they arrive: each a part's text without its boundary.
     var shapesParts: (@Sendable ([String]) -> [String])?
-    /// How many entities an answer has at most.
+    /// How many entities a response has at most.
     var pageSize = Int.max
   }
 
@@ -75,7 +75,7 @@ final class UploadService: HTTPTransport {
   }
 
   struct State: Sendable {
-    var ways = Ways()
+    var behavior = Behavior()
     var sets: [String: [Int: Entity]] = ["Orders": [:], "Items": [:]]
     var nextKey = 1000
     var root = "http://h/s/"
@@ -90,7 +90,7 @@ final class UploadService: HTTPTransport {
     var lastFields: HTTPFields = [:]
     /// Every condition fails.
     var alwaysConflicts = false
-    /// Told before a request is done and after, before its answer leaves.
+    /// Called before a request is done and after, before its response is sent.
     var watch: (@Sendable (State) -> Void)?
   }
 
@@ -98,12 +98,12 @@ final class UploadService: HTTPTransport {
   /// Requests that have been done and hang.
   let hangs = Tally("requests that hang")
 
-  init(_ ways: Ways = Ways()) { state.withLock { $0.ways = ways } }
+  init(_ behavior: Behavior = Behavior()) { state.withLock { $0.behavior = behavior } }
 
-  /// A service as another was at a moment.
-  init(_ moment: State) {
+  /// A service as another was at a point in time.
+  init(_ point: State) {
     state.withLock { state in
-      state = moment
+      state = point
       (state.watch, state.fault) = (nil, nil)
     }
   }
@@ -149,8 +149,9 @@ final class UploadService: HTTPTransport {
     }
     switch fault {
     case .unreachable?: throw .cannotConnect(host: "s", reason: "refused")
-    case .status(let status, let fields)?: return answer(request, status, fields, "")
-    case .page(let status)?: return answer(request, status, [.contentType: "text/html; charset=utf-8"], "<html></html>")
+    case .status(let status, let fields)?: return response(request, status, fields, "")
+    case .page(let status)?:
+      return response(request, status, [.contentType: "text/html; charset=utf-8"], "<html></html>")
     case .late(let set, let key, let values)?: change { $0.sets[set]?[key] = Entity(values: values) }
     default: break
     }
@@ -158,46 +159,46 @@ final class UploadService: HTTPTransport {
     if isChange, let watch = now.watch { watch(now) }
     let (status, fields, content) = state.withLock { state in
       state.lastFields = request.fields
-      return state.answer(request.method.rawValue, text, request.fields, body)
+      return state.response(request.method.rawValue, text, request.fields, body)
     }
     if let watch = now.watch { watch(now) }
     switch fault {
     case .lost?: throw .connectionLost(reason: "lost")
-    case .answer(let status)?: return answer(request, status, [:], "")
-    case .garbage?: return answer(request, 200, [.contentType: "multipart/mixed"], "\u{0}\u{1}")
+    case .response(let status)?: return response(request, status, [:], "")
+    case .garbage?: return response(request, 200, [.contentType: "multipart/mixed"], "\u{0}\u{1}")
     case .hang?:
       hangs.add()
       await untilCancelled()
       throw .cancelled
-    default: return answer(request, status, fields, content)
+    default: return response(request, status, fields, content)
     }
   }
 
-  private func answer(_ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: String) -> HTTPResponse {
+  private func response(_ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: String) -> HTTPResponse {
     HTTPResponse(status: status, fields: fields, url: request.url, body: HTTPBodyStream(Array(body.utf8)))
   }
 }
 
 extension UploadService.State {
-  typealias Answer = (Int, HTTPFields, String)
+  typealias Response = (Int, HTTPFields, String)
 
-  mutating func answer(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Answer {
+  mutating func response(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Response {
     if path.hasPrefix("$metadata") {
-      var text = ways.isV2 ? UploadService.metadataV2 : UploadService.metadataV4
-      if let says = ways.declaresRepeatability {
+      var text = behavior.isV2 ? UploadService.metadataV2 : UploadService.metadataV4
+      if let says = behavior.declaresRepeatability {
         text = text.replacingOccurrences(
           of: "<EntityContainer Name=\"C\">",
           with:
             "<EntityContainer Name=\"C\"><Annotation Term=\"Org.OData.Repeatability.V1.Supported\" Bool=\"\(says)\"/>")
       }
-      if ways.hasDueAndWeight {
+      if behavior.hasDueAndWeight {
         let total = "<Property Name=\"Total\" Type=\"Edm.Int32\"/>"
         text = text.replacingOccurrences(
           of: total,
           with: total + "<Property Name=\"Due\" Type=\"Edm.DateTimeOffset\" Precision=\"3\"/>"
             + "<Property Name=\"Weight\" Type=\"Edm.Decimal\" Precision=\"9\" Scale=\"2\"/>")
       }
-      if ways.linksPlainly {
+      if behavior.linksPlainly {
         let constraint = "<ReferentialConstraint Property=\"Order_ID\" ReferencedProperty=\"ID\"/>"
         text = text.replacingOccurrences(of: constraint, with: "")
       }
@@ -209,85 +210,85 @@ extension UploadService.State {
 
   // MARK: Batches
 
-  private mutating func batch(_ fields: HTTPFields, _ body: [UInt8]) -> Answer {
-    if let status = ways.batchStatus { return (status, [:], "") }
-    if let answer = ways.batchAnswer { return (200, [.contentType: answer.type], answer.content) }
+  private mutating func batch(_ fields: HTTPFields, _ body: [UInt8]) -> Response {
+    if let status = behavior.batchStatus { return (status, [:], "") }
+    if let response = behavior.batchResponse { return (200, [.contentType: response.type], response.content) }
     guard let parts = try? MultipartBatchReader.requests(body, contentType: fields[.contentType] ?? "") else {
       return (400, [:], "")
     }
-    if parts.count > ways.mostParts { return (413, [:], "") }
+    if parts.count > behavior.mostParts { return (413, [:], "") }
     var texts: [String] = []
     for part in parts {
       switch part {
-      case .single(let request): texts.append(message(single(request, [:]).1, ways.echoesNames ? request.id : nil))
+      case .single(let request): texts.append(message(single(request, [:]).1, behavior.echoesNames ? request.id : nil))
       case .changeSet(let requests): texts.append(changeSet(requests))
       }
     }
-    let text = (ways.shapesParts?(texts) ?? texts).map { "--b\r\n" + $0 }.joined()
+    let text = (behavior.shapesParts?(texts) ?? texts).map { "--b\r\n" + $0 }.joined()
     return (202, [.contentType: "multipart/mixed; boundary=b"], text + "--b--\r\n")
   }
 
   private mutating func changeSet(_ requests: [BatchRequest]) -> String {
     let before = (sets, log, nextKey, marks)
-    var answers: [(String?, Answer)] = []
+    var responses: [(String?, Response)] = []
     var keys: [String: String] = [:]
-    var failure: Answer?
+    var failure: Response?
     for request in requests {
       if failure != nil {
-        answers.append((request.id, (424, [:], "")))
+        responses.append((request.id, (424, [:], "")))
         continue
       }
-      let (key, answer) = single(request, keys)
+      let (key, response) = single(request, keys)
       if let id = request.id, let key { keys[id] = key }
-      answers.append((request.id, answer))
-      if answer.0 >= 400 { failure = answer }
+      responses.append((request.id, response))
+      if response.0 >= 400 { failure = response }
     }
-    if failure != nil, ways.rollsBack { (sets, log, nextKey, marks) = before }
-    if let failure, !ways.answersEach { return message(failure, nil) }
+    if failure != nil, behavior.rollsBack { (sets, log, nextKey, marks) = before }
+    if let failure, !behavior.respondsToEach { return message(failure, nil) }
     var text = "Content-Type: multipart/mixed; boundary=c\r\n\r\n"
-    for (id, answer) in answers { text += "--c\r\n" + message(answer, id) }
+    for (id, response) in responses { text += "--c\r\n" + message(response, id) }
     return text + "--c--\r\n"
   }
 
-  private func message(_ answer: Answer, _ id: String?) -> String {
+  private func message(_ response: Response, _ id: String?) -> String {
     var text = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n"
     if let id { text += "Content-ID: \(id)\r\n" }
-    text += "\r\nHTTP/1.1 \(answer.0) X\r\n"
-    for field in answer.1 { text += "\(field.name): \(field.value)\r\n" }
-    return text + "Content-Length: \(answer.2.utf8.count)\r\n\r\n\(answer.2)\r\n"
+    text += "\r\nHTTP/1.1 \(response.0) X\r\n"
+    for field in response.1 { text += "\(field.name): \(field.value)\r\n" }
+    return text + "Content-Length: \(response.2.utf8.count)\r\n\r\n\(response.2)\r\n"
   }
 
-  private mutating func single(_ request: BatchRequest, _ keys: [String: String]) -> (String?, Answer) {
+  private mutating func single(_ request: BatchRequest, _ keys: [String: String]) -> (String?, Response) {
     var path = (request.url.removingPercentEncoding ?? request.url).components(separatedBy: "/s/").last ?? ""
     if path.hasPrefix("$") {
       let id = path.dropFirst().prefix { $0 != "/" }
       path = (keys[String(id)] ?? "") + path.dropFirst(id.count + 1)
     }
-    let answer = single(request.method.rawValue, path, request.fields, request.body, keys)
-    return (answer.1[.location].map { $0.components(separatedBy: "/s/").last ?? "" }, answer)
+    let response = single(request.method.rawValue, path, request.fields, request.body, keys)
+    return (response.1[.location].map { $0.components(separatedBy: "/s/").last ?? "" }, response)
   }
 
   // MARK: Single requests
 
   private mutating func single(
     _ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8], _ keys: [String: String]
-  ) -> Answer {
+  ) -> Response {
     let name = fields["Repeatability-Request-ID"] ?? fields["RequestID"]
-    if let status = ways.rejectsNames, name != nil {
-      return (status, [ways.isV2 ? "RepeatabilityResult" : "Repeatability-Result": "rejected"], error("a name"))
+    if let status = behavior.rejectsNames, name != nil {
+      return (status, [behavior.isV2 ? "RepeatabilityResult" : "Repeatability-Result": "rejected"], error("a name"))
     }
-    if ways.knowsNames, let name, let known = names[name] { return known }
-    var answer = unnamed(method, path, fields, body, keys)
-    if ways.knowsNames, let name {
-      answer.1[ways.isV2 ? "RepeatabilityResult" : "Repeatability-Result"] = "accepted"
-      names[name] = answer
+    if behavior.knowsNames, let name, let known = names[name] { return known }
+    var response = unnamed(method, path, fields, body, keys)
+    if behavior.knowsNames, let name {
+      response.1[behavior.isV2 ? "RepeatabilityResult" : "Repeatability-Result"] = "accepted"
+      names[name] = response
     }
-    return answer
+    return response
   }
 
   private mutating func unnamed(
     _ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8], _ keys: [String: String]
-  ) -> Answer {
+  ) -> Response {
     let resource = path.prefix { $0 != "?" }.description
     var steps = resource.components(separatedBy: "/")
     let set = steps[0].prefix { $0 != "(" }.description
@@ -306,31 +307,31 @@ extension UploadService.State {
     }
     if method == "PUT", let name = steps.first { members = [name: members["value"] ?? members[name] ?? "null"] }
     if let condition = fields[.ifMatch] {
-      if alwaysConflicts || condition != "*" && ways.hasETags && condition != etag(entity) {
+      if alwaysConflicts || condition != "*" && behavior.hasETags && condition != etag(entity) {
         return (412, [:], error("changed"))
       }
-    } else if ways.requiresIfMatch {
+    } else if behavior.requiresIfMatch {
       return (428, [:], error("If-Match"))
     }
     if members["Name"] == "\"poison\"" { return (422, [:], error("poison")) }
     let hasItems = set == "Orders" && sets["Items"]?.values.contains { $0.values["Order_ID"] == String(key) } == true
-    if method == "DELETE", ways.guardsItems, hasItems { return (409, [:], error("it has items")) }
+    if method == "DELETE", behavior.guardsItems, hasItems { return (409, [:], error("it has items")) }
     log.append("\(method) \(resource)")
     note(members, resource)
     if method == "DELETE" {
       sets[set]?[key] = nil
       return (204, [:], "")
     }
-    entity.values.merge(kept(members)) { _, new in new }
+    entity.values.merge(stored(members)) { _, new in new }
     entity.version += 1
     sets[set]?[key] = entity
-    if ways.isPartial { return (200, version, ways.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
-    if ways.isSilent || ways.isV2 { return (204, ways.isSilent ? [:] : self.fields(set, key, entity), "") }
+    if behavior.isPartial { return (200, version, behavior.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
+    if behavior.isSilent || behavior.isV2 { return (204, behavior.isSilent ? [:] : self.fields(set, key, entity), "") }
     return (200, self.fields(set, key, entity), json(set, key, entity))
   }
 
-  private func kept(_ members: [String: String]) -> [String: String] {
-    guard ways.capitalizes else { return members }
+  private func stored(_ members: [String: String]) -> [String: String] {
+    guard behavior.capitalizes else { return members }
     var members = members
     members["Name"] = members["Name"].map {
       "\"" + $0.uppercased().trimmingCharacters(in: CharacterSet(charactersIn: " \"")) + "\""
@@ -342,18 +343,18 @@ extension UploadService.State {
     marks += ["Name", "Note", "Text"].compactMap { members[$0].map { "\(resource) \($0.dropFirst().dropLast())" } }
   }
 
-  private mutating func create(_ set: String, _ given: [String: String]) -> Answer {
+  private mutating func create(_ set: String, _ given: [String: String]) -> Response {
     var members = given
     if members["Name"] == "\"poison\"" || members["Text"] == "\"poison\"" { return (400, [:], error("poison")) }
     if set == "Items", let order = members["Order_ID"].flatMap({ Int($0) }), sets["Orders"]?[order] == nil {
       return (400, [:], error("no order \(order)"))
     }
-    let free = ways.numbersSetsApart ? max(1000, (sets[set]?.keys.max() ?? 0) + 1) : nextKey
+    let free = behavior.numbersSetsApart ? max(1000, (sets[set]?.keys.max() ?? 0) + 1) : nextKey
     let key = members["ID"].flatMap { Int($0) } ?? free
     if members["ID"] == nil { nextKey += 1 }
     guard sets[set]?[key] == nil else { return (409, [:], error("exists")) }
     members["ID"] = String(key)
-    members = kept(members)
+    members = stored(members)
     var children = members.removeValue(forKey: "Items")
     if let inner = children, inner.hasPrefix("{\"results\":") { children = String(inner.dropFirst(11).dropLast()) }
     let entity = UploadService.Entity(values: members)
@@ -367,36 +368,36 @@ extension UploadService.State {
     }
     var fields = self.fields(set, key, entity)
     fields[.location] = root + "\(set)(\(key))"
-    if !ways.hasLocation { fields[.location] = nil }
-    if ways.isPartial { return (201, version, ways.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
-    if ways.isSilent { return (204, ways.hasLocation ? [.location: root + "\(set)(\(key))"] : [:], "") }
+    if !behavior.hasLocation { fields[.location] = nil }
+    if behavior.isPartial { return (201, version, behavior.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
+    if behavior.isSilent { return (204, behavior.hasLocation ? [.location: root + "\(set)(\(key))"] : [:], "") }
     return (201, fields, json(set, key, entity))
   }
 
-  private func list(_ set: String, _ path: String) -> Answer {
-    var found = (sets[set] ?? [:]).sorted { $0.key < $1.key }
+  private func list(_ set: String, _ path: String) -> Response {
+    var entities = (sets[set] ?? [:]).sorted { $0.key < $1.key }
     if let filter = path.components(separatedBy: "$filter=").dropFirst().first?.components(separatedBy: "&").first {
       guard !filter.contains(" or ") else { return (501, [:], error(filter)) }
       for part in filter.components(separatedBy: " and ") {
         let words = part.components(separatedBy: " eq ")
         guard words.count == 2 else { return (501, [:], error(part)) }
         let wanted = words[1].replacingOccurrences(of: "'", with: "\"")
-        found = found.filter { plain($0.value.values[words[0]]) == plain(wanted) }
+        entities = entities.filter { plain($0.value.values[words[0]]) == plain(wanted) }
       }
     }
     let skip = path.components(separatedBy: "$skiptoken=").dropFirst().first.flatMap { Int($0) } ?? 0
-    let isCut = found.count - skip > ways.pageSize
-    found = Array(found.dropFirst(skip).prefix(ways.pageSize))
-    let all = found.map { key, entity in
-      inner(set, key, entity, expands: path.contains("$expand"), tells: ways.hasListETags)
+    let hasNextPage = entities.count - skip > behavior.pageSize
+    entities = Array(entities.dropFirst(skip).prefix(behavior.pageSize))
+    let all = entities.map { key, entity in
+      inner(set, key, entity, expands: path.contains("$expand"), reports: behavior.hasListETags)
     }.joined(separator: ",")
     let here = path.components(separatedBy: "&$skiptoken=")[0]
     let link =
       root
-      + "\(here)\(here.contains("?") ? "&" : "?")$skiptoken=\(skip + found.count)"
+      + "\(here)\(here.contains("?") ? "&" : "?")$skiptoken=\(skip + entities.count)"
       .replacingOccurrences(of: " ", with: "%20")
-    let next = isCut ? (ways.isV2 ? ",\"__next\":\"\(link)\"" : ",\"@odata.nextLink\":\"\(link)\"") : ""
-    let text = ways.isV2 ? "{\"d\":{\"results\":[\(all)]\(next)}}" : "{\"value\":[\(all)]\(next)}"
+    let next = hasNextPage ? (behavior.isV2 ? ",\"__next\":\"\(link)\"" : ",\"@odata.nextLink\":\"\(link)\"") : ""
+    let text = behavior.isV2 ? "{\"d\":{\"results\":[\(all)]\(next)}}" : "{\"value\":[\(all)]\(next)}"
     return (200, HTTPFields([HTTPField(name: .contentType, value: "application/json")]).merged(version), text)
   }
 
@@ -404,35 +405,35 @@ extension UploadService.State {
 
   // MARK: Forms
 
-  private var version: HTTPFields { ways.isV2 ? [.dataServiceVersion: "2.0"] : [.odataVersion: "4.0"] }
+  private var version: HTTPFields { behavior.isV2 ? [.dataServiceVersion: "2.0"] : [.odataVersion: "4.0"] }
   private func etag(_ entity: UploadService.Entity) -> String { "W/\"\(entity.version)\"" }
 
   private func fields(_ set: String, _ key: Int, _ entity: UploadService.Entity) -> HTTPFields {
     var fields = HTTPFields([.init(name: .contentType, value: "application/json")]).merged(version)
-    if ways.hasETags { fields[.etag] = etag(entity) }
+    if behavior.hasETags { fields[.etag] = etag(entity) }
     return fields
   }
 
   private func error(_ text: String) -> String {
-    ways.isV2
+    behavior.isV2
       ? "{\"error\":{\"code\":\"E\",\"message\":{\"lang\":\"en\",\"value\":\"\(text)\"}}}"
       : "{\"error\":{\"code\":\"E\",\"message\":\"\(text)\"}}"
   }
 
   private func json(_ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool = false) -> String {
     let text = inner(set, key, entity, expands: expands)
-    return ways.isV2 ? "{\"d\":\(text)}" : text
+    return behavior.isV2 ? "{\"d\":\(text)}" : text
   }
 
   private func inner(
-    _ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool, tells: Bool = true
+    _ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool, reports: Bool = true
   ) -> String {
     var parts = entity.values.sorted { $0.key < $1.key }.map { "\"\($0)\":\($1)" }
     let uri = root + "\(set)(\(key))"
-    if ways.isV2 {
-      let etag = ways.hasETags && tells ? ",\"etag\":\"W/\\\"\(entity.version)\\\"\"" : ""
+    if behavior.isV2 {
+      let etag = behavior.hasETags && reports ? ",\"etag\":\"W/\\\"\(entity.version)\\\"\"" : ""
       parts.insert("\"__metadata\":{\"id\":\"\(uri)\",\"uri\":\"\(uri)\"\(etag)}", at: 0)
-    } else if ways.hasETags && tells {
+    } else if behavior.hasETags && reports {
       parts.insert("\"@odata.etag\":\"W/\\\"\(entity.version)\\\"\"", at: 0)
     }
     if expands, set == "Orders" {
@@ -440,7 +441,7 @@ extension UploadService.State {
         $0.value.values["Order_ID"] == String(key)
       }
       .map { inner("Items", $0.key, $0.value, expands: false) }.joined(separator: ",")
-      parts.append("\"Items\":" + (ways.isV2 ? "{\"results\":[\(items)]}" : "[\(items)]"))
+      parts.append("\"Items\":" + (behavior.isV2 ? "{\"results\":[\(items)]}" : "[\(items)]"))
     }
     if expands, set == "Items" {
       let key = entity.values["Order_ID"].flatMap { Int($0) }

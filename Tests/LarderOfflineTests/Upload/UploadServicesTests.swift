@@ -60,8 +60,8 @@ struct UploadServicesTests {
     let open = try store.openStore()
     let some = try await store.read([Order].self, "\(sales.orders)?$top=3&$orderby=SalesOrder desc") ?? []
     try #require(some.count == 3)
-    let made = try await store.execute(single: .create(new("made"), in: sales.orders))
-    let location = try #require(made.fields[.location])
+    let created = try await store.execute(single: .create(new("made"), in: sales.orders))
+    let location = try #require(created.fields[.location])
     _ = try await store.execute(single: .update(location, to: mark("made, changed")))
     let first = "\(sales.orders)('\(some[0].number)')"
     _ = try await store.execute(single: .update(first, to: mark("changed")))
@@ -76,15 +76,15 @@ struct UploadServicesTests {
     let query = "\(sales.orders)?$orderby=SalesOrder"
     let here = try await store.read([Order].self, query) ?? []
     #expect(here == (try await there(sales, query)))
-    let found = here.filter { $0.mark == "made, changed" }
-    #expect(found.count == 1 && found[0].number.allSatisfy(\.isNumber))
+    let matching = here.filter { $0.mark == "made, changed" }
+    #expect(matching.count == 1 && matching[0].number.allSatisfy(\.isNumber))
     // The path that it had before it had a key still leads to it.
-    #expect(try await store.read(Order.self, location) == found[0])
+    #expect(try await store.read(Order.self, location) == matching[0])
     try await store.download()
     #expect(try await store.read([Order].self, query) == here)
     #expect(try await store.hasPendingUpload() == false)
     // Somebody has to clear up: the service is shared.
-    _ = try await store.execute(single: .delete("\(sales.orders)('\(found[0].number)')"))
+    _ = try await store.execute(single: .delete("\(sales.orders)('\(matching[0].number)')"))
     #expect(try await store.upload().sent == 1)
     try await store.close()
   }
@@ -101,16 +101,16 @@ struct UploadServicesTests {
       ODataProperty("SalesOrderItem", .string("000010")), ODataProperty("Material", .string("TG31")),
       ODataProperty("RequestedQuantity", .decimal(2)),
     ])
-    let made = try await store.execute(
+    let created = try await store.execute(
       batch: ODataBatchRequest([.changeSet([order, .create(material, in: "$1/to_Item")])]))
-    #expect(made.slots.first??.failure == nil)
+    #expect(created.slots.first??.failure == nil)
     let report = try await store.upload(OfflineODataUploadOptions(splitsTransactions: true))
     let archive = try await open.read { snapshot in
       try ChangeQueue(snapshot.connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
     }
     #expect(report.sent == 2 && report.failed == 0, "\(report) \(archive)")
-    let found = try await there(sales, "\(sales.orders)?$filter=PurchaseOrderByCustomer eq 'with item'")
-    #expect(found.count == 1)
+    let matching = try await there(sales, "\(sales.orders)?$filter=PurchaseOrderByCustomer eq 'with item'")
+    #expect(matching.count == 1)
     try await store.close()
   }
 

@@ -53,8 +53,8 @@ struct UploadShopTests {
     product.navigationLinks = [link]
     try await store.create(product, in: "Products")
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
-    let refused = try await archive(store)
-    #expect(report.sent == 1 && report.failed == 0, "\(report) \(refused)")
+    let rejected = try await archive(store)
+    #expect(report.sent == 1 && report.failed == 0, "\(report) \(rejected)")
     let path = "Products(\(id))?$expand=Category"
     #expect(try await store.read(Placed.self, path)?.category?.id == 2)
     let other = try StoreRig(try ODataPyService.ofSuite.root)
@@ -80,8 +80,8 @@ struct UploadShopTests {
     try await store.update("Products(\(id))", to: ODataEntity(properties: [ODataProperty("Stock", .int64(4))]))
     try await store.update("Products(1)", to: ODataEntity(properties: [ODataProperty("Stock", .int64(77))]))
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
-    let refused = try await archive(store)
-    #expect(report.sent == 3 && report.failed == 0 && report.pending == 0, "\(report) \(refused)")
+    let rejected = try await archive(store)
+    #expect(report.sent == 3 && report.failed == 0 && report.pending == 0, "\(report) \(rejected)")
     let other = try StoreRig(try ODataPyService.ofSuite.root)
     let there = try await other.open(["products": "Products", "categories": "Categories"])
     for path in ["Products(\(id))", "Products(1)"] {

@@ -6,15 +6,15 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Uploads and downloads that were cut", .timeLimit(.minutes(1)))
+@Suite("Uploads and downloads that were interrupted", .timeLimit(.minutes(1)))
 struct UploadStagedTests {
-  /// A store whose download of orders was cut behind its second page.
-  private func cutRig(
-    _ ways: UploadService.Ways = .init(), _ prepare: (UploadRig) async throws -> Void = { _ in }
+  /// A store whose download of orders was interrupted after its second page.
+  private func interruptedRig(
+    _ behavior: UploadService.Behavior = .init(), _ prepare: (UploadRig) async throws -> Void = { _ in }
   ) async throws -> UploadRig {
-    let rig = try await UploadRig(ways, orders: 5)
+    let rig = try await UploadRig(behavior, orders: 5)
     try await prepare(rig)
-    rig.service.change { $0.ways.pageSize = 2 }
+    rig.service.change { $0.behavior.pageSize = 2 }
     rig.service.fail(.unreachable) { $0.contains("Orders") && $0.contains("skiptoken=4") }
     await #expect(throws: OfflineODataError.self) { try await rig.store.download() }
     try #require(try await isStaged(rig))
@@ -30,7 +30,7 @@ struct UploadStagedTests {
     ) == ["1"]
   }
 
-  /// How the orders came: whether the download went on where it was cut.
+  /// How the orders came: whether the download resumed where it was interrupted.
   private func goesOn(_ rig: UploadRig) async throws -> Bool {
     let report = try await rig.store.download()
     #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["\(rig.service.entities("Orders").count)"])
@@ -40,7 +40,7 @@ struct UploadStagedTests {
 
   @Test("An upload that does not reach the service keeps what was downloaded")
   func offline() async throws {
-    let rig = try await cutRig()
+    let rig = try await interruptedRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
     rig.service.fail(.unreachable) { _ in true }
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
@@ -53,7 +53,7 @@ struct UploadStagedTests {
 
   @Test("A change that was sent is not undone by rows that came before it", arguments: [100, 0])
   func sent(changesPerBatch: Int) async throws {
-    let rig = try await cutRig()
+    let rig = try await interruptedRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
     #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch)).sent == 1)
     #expect(try await !isStaged(rig))
@@ -61,9 +61,9 @@ struct UploadStagedTests {
     #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 1") == ["mine"])
   }
 
-  @Test("Changes of other entities leave it as it is, whatever waits or was refused of these")
+  @Test("Changes of other entities leave it unchanged, whether they are pending or rejected")
   func others() async throws {
-    let rig = try await cutRig { rig in
+    let rig = try await interruptedRig { rig in
       try await rig.create("Orders", key: -1, ["Name": .string("poison")])
       #expect(try await rig.store.upload().failed == 1)
     }
@@ -74,16 +74,16 @@ struct UploadStagedTests {
 
   @Test("An action that is about no entity may have changed any")
   func action() async throws {
-    let rig = try await cutRig()
+    let rig = try await interruptedRig()
     try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Reset")), [])
-    rig.service.fail(.answer(204)) { $0 == "POST Reset" }
+    rig.service.fail(.response(204)) { $0 == "POST Reset" }
     #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0)).sent == 1)
     #expect(try await !isStaged(rig))
   }
 
-  @Test("What the service refuses it has not done: the download goes on", arguments: [100, 0])
-  func refused(changesPerBatch: Int) async throws {
-    let rig = try await cutRig()
+  @Test("What the service rejects it has not done: the download continues", arguments: [100, 0])
+  func rejected(changesPerBatch: Int) async throws {
+    let rig = try await interruptedRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")])
     try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Reset")), [])
     #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch)).failed == 2)
@@ -92,13 +92,13 @@ struct UploadStagedTests {
   }
 
   @Test(
-    "A conflict that is decided takes the service's row, and rows that are older do not replace it; where that cannot be had, the download goes on",
+    "A resolved conflict takes the service's row, not an older one; if that cannot be read, the download continues",
     arguments: [true, false])
   func decided(isKnown: Bool) async throws {
     func colleague(_ rig: UploadRig, _ name: String) {
       rig.service.change { $0.sets["Orders"]?[1]?.values["Name"] = "\"\(name)\"" }
     }
-    let rig = try await cutRig(.init(hasETags: false)) { rig in
+    let rig = try await interruptedRig(.init(hasETags: false)) { rig in
       try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
       colleague(rig, "theirs")
       #expect(try await rig.store.download().queries.flatMap(\.conflicts).count == 1)

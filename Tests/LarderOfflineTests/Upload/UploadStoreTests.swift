@@ -14,9 +14,9 @@ struct UploadStoreTests {
     [true, false])
   func allKinds(isV2: Bool, takesBatches: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2, batchStatus: takesBatches ? nil : 404, requiresIfMatch: true))
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("new")])
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("new")])
     let item = try await rig.create(
-      "Items", key: -1, ["Text": .string("first")], order: made.row, orderKey: -1, after: [made.id])
+      "Items", key: -1, ["Text": .string("first")], order: created.row, orderKey: -1, after: [created.id])
     let one = try await rig.row("Orders", 1)
     try await rig.update(one, ["Name": .string("a")])
     try await rig.update(one, ["Total": .int32(7)])
@@ -47,9 +47,9 @@ struct UploadStoreTests {
     arguments: [false, true])
   func transaction(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("new")])
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("new")])
     try await rig.create(
-      "Items", key: -1, ["Text": .string("i")], order: made.row, orderKey: -1, unit: made.id, after: [made.id])
+      "Items", key: -1, ["Text": .string("i")], order: created.row, orderKey: -1, unit: created.id, after: [created.id])
     let report = try await rig.store.upload()
     #expect(report.sent == 2 && report.requests == 1)
     #expect(rig.service.entities("Items")[1001]?.values["Order_ID"] == "1000")
@@ -57,7 +57,7 @@ struct UploadStoreTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A refused request goes to the archive with those behind it, and a thousand others arrive")
+  @Test("A rejected request goes to the archive with its dependents, and a thousand others arrive")
   func poison() async throws {
     let rig = try await UploadRig(orders: 0)
     let bad = try await rig.create("Orders", key: -1, ["Name": .string("poison")])
@@ -165,23 +165,23 @@ struct UploadStoreTests {
   @Test(
     "A failed change set goes to the archive whole, unless the service has not taken it back",
     arguments: [true, false], [true, false])
-  func changeSets(rollsBack: Bool, answersEach: Bool) async throws {
-    let rig = try await UploadRig(.init(rollsBack: rollsBack, answersEach: answersEach))
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("good")])
-    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: made.id)
-    try await rig.create("Orders", key: -2, ["Name": .string("poison")], unit: made.id)
+  func changeSets(rollsBack: Bool, respondsToEach: Bool) async throws {
+    let rig = try await UploadRig(.init(rollsBack: rollsBack, respondsToEach: respondsToEach))
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("good")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: created.id)
+    try await rig.create("Orders", key: -2, ["Name": .string("poison")], unit: created.id)
     let report = try await rig.store.upload()
     #expect(report.sent == (rollsBack ? 0 : 2) && report.failed == (rollsBack ? 3 : 1), "\(report)")
     #expect(try await rig.queue == (rollsBack ? ["1|2", "2|2", "3|2"] : ["3|2"]))
     #expect(rig.service.log.count == (rollsBack ? 0 : 2))
   }
 
-  @Test("A transaction and a service without batches: refused by name, or sent one after another where that is allowed")
+  @Test("A transaction and a service without batches: rejected by name, or sent one after another if that is allowed")
   func splitting() async throws {
     let rig = try await UploadRig(.init(batchStatus: 501))
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("new")])
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("new")])
     try await rig.create(
-      "Items", key: -1, ["Text": .string("i")], order: made.row, orderKey: -1, unit: made.id, after: [made.id])
+      "Items", key: -1, ["Text": .string("i")], order: created.row, orderKey: -1, unit: created.id, after: [created.id])
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("a")])
     let error = try await #require(throws: OfflineODataError.self) { try await rig.store.upload() }
     #expect(error.name == .unsupportedByService)
@@ -193,37 +193,38 @@ struct UploadStoreTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change is answered with its entity, though questions of its set wait for a download")
-  func madeAndShown() async throws {
+  @Test("A change returns its entity, although queries of its set wait for a download")
+  func createdAndShown() async throws {
     let rig = try await UploadRig()
-    // Rows of its set are still to come: questions of them wait for a download.
+    // Rows of its set are still to be downloaded: queries of them wait for a download.
     try await rig.store.removeDefiningQuery("items")
     try await rig.store.add(OfflineODataDefiningQuery("items", "Items"))
-    let made = try await rig.store.execute(
+    let created = try await rig.store.execute(
       single: .create(ODataEntity(properties: [ODataProperty("Text", .string("a"))]), in: "Items"))
-    let location = try #require(made.fields[.location])
-    #expect(made.httpStatus == 201 && location.hasPrefix("http://h/s/Items(-"))
-    #expect(String(decoding: made.payloadBytes, as: UTF8.self).contains("\"Text\":\"a\""))
+    let location = try #require(created.fields[.location])
+    #expect(created.httpStatus == 201 && location.hasPrefix("http://h/s/Items(-"))
+    #expect(String(decoding: created.payloadBytes, as: UTF8.self).contains("\"Text\":\"a\""))
     #expect(try await rig.queue == ["1|0"])
   }
 
   @Test("A plan is what is sent, and sends nothing")
   func plan() async throws {
     let rig = try await UploadRig()
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("new")])
-    try await rig.create("Items", key: -1, ["Text": .string("i")], order: made.row, orderKey: -1, after: [made.id])
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("new")])
+    try await rig.create(
+      "Items", key: -1, ["Text": .string("i")], order: created.row, orderKey: -1, after: [created.id])
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("a")])
-    let asked = rig.service.requests.count
+    let requestCount = rig.service.requests.count
     let plan = try await rig.store.plan()
-    #expect(rig.service.requests.count == asked)
+    #expect(rig.service.requests.count == requestCount)
     #expect(plan.map { "\($0.method) \($0.url)" } == ["POST Orders", "POST Items", "PATCH Orders(1)"])
     #expect(plan[0].body == #"{"Name":"new"}"# && plan[1].dependencies == [1])
-    #expect(plan[1].body?.contains("Orders({\(made.row.row)})") ?? false, "\(plan[1].body ?? "")")
+    #expect(plan[1].body?.contains("Orders({\(created.row.row)})") ?? false, "\(plan[1].body ?? "")")
     #expect(plan[2].fields[.ifMatch] == "W/\"1\"")
     #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
   }
 
-  @Test("Only the categories that are asked for are sent")
+  @Test("Only the requested categories are sent")
   func categories() async throws {
     let rig = try await UploadRig()
     for (key, category) in [(1, "a"), (2, "b")] {
@@ -236,7 +237,7 @@ struct UploadStoreTests {
     #expect(report.sent == 1 && report.pending == 1 && rig.service.log == ["DELETE Orders(2)"])
   }
 
-  @Test("Two uploads at once: the second is refused by name")
+  @Test("Two uploads at once: the second is rejected by name")
   func twice() async throws {
     let rig = try await UploadRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("a")])

@@ -27,10 +27,10 @@ struct UploadSuspensionTests {
     rig.service.change { $0.fault = nil }
     try await rig.store.resume()
     #expect(try await rig.queue == ["1|1"])
-    let asked = rig.service.requests.count
+    let requestCount = rig.service.requests.count
     let report = try await rig.store.upload()
     #expect(report.sent == 1 && report.failed == 0, "\(report)")
-    #expect(rig.service.requests.dropFirst(asked).allSatisfy { $0.hasPrefix("GET ") })
+    #expect(rig.service.requests.dropFirst(requestCount).allSatisfy { $0.hasPrefix("GET ") })
     #expect(rig.service.log == ["PATCH Orders(1)"])
     #expect(try await rig.isClean())
     try await rig.store.close()

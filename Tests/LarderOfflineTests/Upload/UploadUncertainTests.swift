@@ -8,7 +8,7 @@ import Testing
 /// Other clients, and the service itself, change what an uncertain request was about before anybody looks it up.
 @Suite("Uncertain requests and other clients", .timeLimit(.minutes(1)))
 struct UploadUncertainTests {
-  /// Uploads once with every answer lost behind the service, or every request lost before it.
+  /// Uploads once with every response lost behind the service, or every request lost before it.
   private func lose(_ rig: UploadRig, beforeService: Bool = false) async throws {
     rig.service.fail(beforeService ? .status(504) : .lost, times: 9) { line in
       !line.hasPrefix("GET")
@@ -56,8 +56,9 @@ struct UploadUncertainTests {
   }
 
   @Test(
-    "A created entity whose text the service has cut off is unclear: it is not created twice", arguments: [false, true])
-  func cutCreation(isV2: Bool) async throws {
+    "A created entity whose text the service has truncated is unclear: it is not created twice",
+    arguments: [false, true])
+  func truncatedCreation(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))
     try await rig.create("Orders", key: -1, ["Name": .string("a name that is long")])
     try await lose(rig)
@@ -119,8 +120,8 @@ struct UploadUncertainTests {
   @Test("What a later change of the same transaction has made of a created entity is recognized")
   func changedInTransaction() async throws {
     let rig = try await UploadRig()
-    let made = try await rig.create("Orders", key: -1, ["Name": .string("first"), "Total": .int32(512)])
-    try await rig.update(made.row, ["Name": .string("second")], unit: made.id)
+    let created = try await rig.create("Orders", key: -1, ["Name": .string("first"), "Total": .int32(512)])
+    try await rig.update(created.row, ["Name": .string("second")], unit: created.id)
     try await lose(rig)
     let report = try await rig.store.upload()
     #expect(report.failed == 0 && report.pending == 0, "\(report)")
@@ -349,7 +350,7 @@ struct UploadUncertainTests {
   }
 
   @Test(
-    "A deep insert is known by what it was made with where another client has changed all that tells the rest apart")
+    "A deep insert is recognized by its nested entities if another client has changed all its other values")
   func childOfDeepInsert() async throws {
     let rig = try await UploadRig()
     try await createOrder(rig, total: 1)

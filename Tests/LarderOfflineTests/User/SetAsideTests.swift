@@ -14,7 +14,7 @@ struct SetAsideTests {
 
   init() throws { rig = try UserRig() }
 
-  @Test("each finds the own rows, changes, archive and events again, and nothing of the other's is seen or sent")
+  @Test("each finds its own rows, changes, archive and events again, and nothing of the other's is seen or sent")
   func neverMixed() async throws {
     let ada = try await rig.open(try rig.provider("ada", .setAside()))
     try await ada.name("Orders(1)", "changed by ada")
@@ -48,8 +48,8 @@ struct SetAsideTests {
     #expect(try await bobAgain.names() == ["changed by ada", "changed by bob"])
     #expect(try await bobAgain.upload(OfflineODataUploadOptions(changesPerBatch: 0)).sent == 1)
     #expect(last.changes.count == 1)
-    let own = try await authorization("bob")
-    #expect(last.credentials == [own] && last.fields == ["bob"])
+    let bobsAuthorization = try await authorization("bob")
+    #expect(last.credentials == [bobsAuthorization] && last.fields == ["bob"])
     try await bobAgain.close()
     #expect(rig.files.filter { $0.contains("-user-") } == [UserRig.aside("ada")])
   }
@@ -58,7 +58,7 @@ struct SetAsideTests {
     try await BasicAuthentication(user: user, password: "secret of \(user)").authorization() ?? ""
   }
 
-  @Test("a plain store is set aside under the key that is given for it, and refused without one")
+  @Test("a plain store is set aside with the given key, and rejected without one")
   func plain() async throws {
     try await rig.fill("ada", isPlain: true)
     let before = rig.contents.filter { !$0.value.isEmpty }
@@ -74,7 +74,7 @@ struct SetAsideTests {
     search.look(in: rig.folder.path)
     try await bob.close()
     search.look(in: rig.folder.path)
-    #expect(search.found == [])
+    #expect(search.matches == [])
     #expect(search.names.contains(UserRig.aside("ada")))
 
     let before2 = rig.contents
@@ -88,13 +88,13 @@ struct SetAsideTests {
     try await ada.close()
   }
 
-  @Test("who comes back with a wrong key is refused, and neither store is touched")
+  @Test("a user who returns with a wrong key is rejected, and neither store is changed")
   func wrongKey() async throws {
     try await rig.fill("ada")
     try await rig.fill("bob", .setAside())
     let before = rig.contents
-    for way in [OfflineODataUserSwitch.setAside(), .uploadFirst()] {
-      let wrong = try rig.provider("ada", way, key: try UserCrashRig.key(of: "eve"))
+    for userSwitch in [OfflineODataUserSwitch.setAside(), .uploadFirst()] {
+      let wrong = try rig.provider("ada", userSwitch, key: try UserCrashRig.key(of: "eve"))
       let error = await UserRig.error { try await wrong.open() }
       #expect(error?.name == .wrongEncryptionKey, "\(error.debugDescription)")
       #expect(rig.contents == before)
@@ -105,8 +105,8 @@ struct SetAsideTests {
     try await ada.close()
   }
 
-  @Test("where no store may be made, a user without one is told so, and the other's stays in its place")
-  func notMade() async throws {
+  @Test("if no store may be created, a user without one gets an error, and the other's stays in its place")
+  func notCreated() async throws {
     try await rig.fill("ada")
     let before = rig.contents
     let bob = try rig.provider("bob", .setAside(), createsStore: false)
@@ -147,15 +147,15 @@ struct SetAsideTests {
   func inUse(isPlain: Bool) async throws {
     let ada = try await rig.open(try rig.provider("ada", isPlain: isPlain))
     func number() throws -> String {
-      let found = try FileManager.default.attributesOfItem(atPath: rig.folder.file("store.larder"))
-      return String(describing: found[.systemFileNumber])
+      let matches = try FileManager.default.attributesOfItem(atPath: rig.folder.file("store.larder"))
+      return String(describing: matches[.systemFileNumber])
     }
     let before = try number()
     let key = try UserCrashRig.key(of: "ada")
-    for way in [
+    for userSwitch in [
       OfflineODataUserSwitch.setAside(encryptionKey: key), .uploadFirst(as: try rig.provider("ada", isPlain: isPlain)),
     ] {
-      let error = await UserRig.error { try await rig.provider("bob", way).open() }
+      let error = await UserRig.error { try await rig.provider("bob", userSwitch).open() }
       #expect(error?.name == .storeInUse, "\(error.debugDescription)")
     }
     try await ada.name("Orders(1)", "changed by ada")
@@ -194,20 +194,20 @@ struct SetAsideTests {
     try await ada.close()
   }
 
-  @Test("two users who open at once, again and again: each has the own store or is told that it is in use")
+  @Test("two users who open at once, again and again: each has its own store or gets the error that it is in use")
   func atOnce() async throws {
     try await rig.fill("ada", .setAside())
     try await rig.fill("bob", .setAside())
     try await withThrowingTaskGroup(of: Int.self) { group in
       for user in ["ada", "bob"] {
         group.addTask {
-          var refused = 0
-          // Who is refused tries again: at the latest when the other is done, the place is free.
+          var rejected = 0
+          // A rejected user tries again: at the latest when the other is done, the place is free.
           for _ in 0..<8 {
             let store = try rig.provider(user, .setAside())
             while !store.isOpen {
               do { try await store.open() } catch let error as OfflineODataError where error.name == .storeInUse {
-                refused += 1
+                rejected += 1
                 await Task.yield()
               }
             }
@@ -215,11 +215,11 @@ struct SetAsideTests {
             #expect(try await store.pendingUploadCount() == 1)
             try await store.close()
           }
-          return refused
+          return rejected
         }
       }
       var all = 0
-      for try await refused in group { all += refused }
+      for try await rejected in group { all += rejected }
       print("\(all) openings refused, 16 not")
     }
   }

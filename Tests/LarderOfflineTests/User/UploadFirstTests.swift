@@ -15,7 +15,9 @@ struct UploadFirstTests {
 
   init() throws { rig = try UserRig() }
 
-  @Test("what waits is sent with the credentials and fields of its own user, then the store is empty and filled anew")
+  @Test(
+    "pending changes are sent with the credentials and fields of their user, then the store is cleared and filled"
+  )
   func sent() async throws {
     try await rig.fill("ada")
     let (adas, bobs) = (rig.line(), rig.line())
@@ -60,8 +62,8 @@ struct UploadFirstTests {
     for path in paths { #expect(!FileManager.default.fileExists(atPath: path)) }
   }
 
-  @Test("an upload that is cut throws its error and leaves the store, its changes and its user as they were")
-  func cut() async throws {
+  @Test("an upload that is interrupted throws its error and leaves the store, its changes and its user unchanged")
+  func interrupted() async throws {
     try await rig.fill("ada")
     rig.service.fail(.unreachable, times: 100) { !$0.hasPrefix("GET") }
     let former = try rig.provider("ada")
@@ -80,7 +82,7 @@ struct UploadFirstTests {
     try await bob.close()
   }
 
-  @Test("what the service refuses keeps the store: its user mends or discards it first, or it is set aside")
+  @Test("a change that the service rejects keeps the store: its user corrects or discards it first, or it is set aside")
   func archived() async throws {
     try await rig.fill("ada")
     rig.service.fail(.status(400)) { $0.hasPrefix("PATCH") }
@@ -100,7 +102,7 @@ struct UploadFirstTests {
     try await bob.close()
   }
 
-  @Test("without a way to send: refused while anything waits, and cleared where nothing does")
+  @Test("without a network: rejected while changes are pending, and cleared if there are none")
   func bySelf() async throws {
     let key = try UserCrashRig.key(of: "all")
     let ada = try await rig.open(try rig.provider("ada", key: key))
@@ -119,7 +121,7 @@ struct UploadFirstTests {
     #expect(await UserRig.error { try await ada.open() }?.name == .otherUser)
   }
 
-  @Test("a store whose key nobody gives is not removed, whatever may wait in it")
+  @Test("a store whose key is not given is not removed, whatever changes are pending in it")
   func unread() async throws {
     try await rig.fill("ada")
     let before = rig.contents
@@ -147,7 +149,7 @@ struct UploadFirstTests {
     #expect(line.count == 0)
   }
 
-  @Test("a user who was set aside comes back when the other's changes are sent")
+  @Test("a user who was set aside is restored when the other's changes are sent")
   func comesBack() async throws {
     try await rig.fill("ada")
     try await rig.fill("bob", .setAside())

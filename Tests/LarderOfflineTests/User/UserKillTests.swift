@@ -23,7 +23,7 @@ struct UserKillTests {
     var hasLog = false
     /// Bob's store is aside.
     var isBobAside = false
-    var way = UserCrashRig.Way.aside
+    var userSwitch = UserCrashRig.Switch.aside
     /// How many steps there are.
     let steps: Int
     var testDescription: String { name }
@@ -35,9 +35,10 @@ struct UserKillTests {
     Scene(name: "a plain store with a log", isPlain: true, hasLog: true, steps: 5),
     Scene(name: "the other comes back", isBobAside: true, steps: 7),
     Scene(name: "a log is left, and the other comes back", hasLog: true, isBobAside: true, steps: 7),
-    Scene(name: "an uploaded store is removed", isPlain: true, way: .remove, steps: 2),
+    Scene(name: "an uploaded store is removed", isPlain: true, userSwitch: .remove, steps: 2),
     Scene(
-      name: "an uploaded store is removed, and the other comes back", isPlain: true, isBobAside: true, way: .remove,
+      name: "an uploaded store is removed, and the other comes back", isPlain: true, isBobAside: true,
+      userSwitch: .remove,
       steps: 5),
   ]
 
@@ -48,12 +49,12 @@ struct UserKillTests {
     let template = try await template(scene)
     for last in 1...(scene.steps + 1) {
       let folder = try copy(of: template)
-      let process = try CrashRigProcess(["users", scene.way.rawValue, folder.path, "bob", "\(last)"])
+      let process = try CrashRigProcess(["users", scene.userSwitch.rawValue, folder.path, "bob", "\(last)"])
       let lines = await process.lines()
       let note = "\(scene.name), killed at \(last): \(lines)"
       #expect(lines.count == (last > scene.steps ? scene.steps + 1 : last), "\(note)")
       #expect(lines.contains("done") == (last > scene.steps), "\(note)")
-      // Who comes first afterwards makes a difference.
+      // Which user opens first afterwards makes a difference.
       try await look(scene, folder, last % 2 == 0 ? ["ada", "bob", "ada"] : ["bob", "ada", "bob"], note)
     }
   }
@@ -61,9 +62,9 @@ struct UserKillTests {
   /// A folder with closed stores.
   private func template(_ scene: Scene) async throws -> TemporaryFolder {
     if scene.isBobAside { try await rig.fill("bob") }
-    let way = OfflineODataUserSwitch.setAside(encryptionKey: try UserCrashRig.key(of: "bob"))
-    let ada = try await rig.open(try rig.provider("ada", way, isPlain: scene.isPlain))
-    if scene.way == .aside { try await ada.name("Orders(1)", "changed by ada") }
+    let userSwitch = OfflineODataUserSwitch.setAside(encryptionKey: try UserCrashRig.key(of: "bob"))
+    let ada = try await rig.open(try rig.provider("ada", userSwitch, isPlain: scene.isPlain))
+    if scene.userSwitch == .aside { try await ada.name("Orders(1)", "changed by ada") }
     if !scene.hasLog { try await ada.close() }
     let folder = try copy(of: rig.folder)
     try await ada.close()
@@ -81,10 +82,11 @@ struct UserKillTests {
   }
 
   private func look(_ scene: Scene, _ folder: TemporaryFolder, _ users: [String], _ note: String) async throws {
-    for user in users where scene.way == .aside || user == "bob" {
+    for user in users where scene.userSwitch == .aside || user == "bob" {
       let other = try UserCrashRig.key(of: user == "ada" ? "bob" : "ada")
-      let way = scene.way == .remove ? OfflineODataUserSwitch.uploadFirst() : .setAside(encryptionKey: other)
-      let store = try await rig.open(try rig.provider(user, way, in: folder))
+      let userSwitch =
+        scene.userSwitch == .remove ? OfflineODataUserSwitch.uploadFirst() : .setAside(encryptionKey: other)
+      let store = try await rig.open(try rig.provider(user, userSwitch, in: folder))
       let isChanged = user == "ada" || scene.isBobAside
       #expect(try await store.names() == [isChanged ? "changed by \(user)" : "order 1", "order 2"], "\(note): \(user)")
       #expect(try await store.pendingUploadCount() == (isChanged ? 1 : 0), "\(note): \(user)")
@@ -97,7 +99,7 @@ struct UserKillTests {
     }
   }
 
-  @Test("at moments by chance, between users who take turns: nothing is lost and nothing is mixed")
+  @Test("at random times, between users who take turns: nothing is lost and nothing is mixed")
   func byChance() async throws {
     var random = PrintedSeed(for: "kills while users change")
     try await rig.fill("ada", .setAside())

@@ -23,7 +23,7 @@ final class UserRig: Sendable {
     }
   }
 
-  /// The way of one user to the service: notes what was sent on it, and as whom.
+  /// The connection of one user to the service: records what was sent on it, and as whom.
   final class Line: HTTPTransport {
     private let service: UploadService
     private let noted = Mutex<[(line: String, credentials: String?, field: String?)]>([])
@@ -48,7 +48,7 @@ final class UserRig: Sendable {
 
   /// `isPlain`: without a key; else the user's own is taken, or `key`.
   func provider(
-    _ user: String?, _ way: OfflineODataUserSwitch = .reject, key: StorageKey? = nil, isPlain: Bool = false,
+    _ user: String?, _ userSwitch: OfflineODataUserSwitch = .reject, key: StorageKey? = nil, isPlain: Bool = false,
     in other: TemporaryFolder? = nil, createsStore: Bool = true, by line: Line? = nil
   ) throws -> OfflineODataProvider {
     let name = user ?? "nobody"
@@ -56,7 +56,7 @@ final class UserRig: Sendable {
     if key == nil, !isPlain { storeKey = try UserCrashRig.key(of: name) }
     var parameters = OfflineODataParameters(
       path: (other ?? folder).path, createsStore: createsStore, customHeaders: ["X-User": name],
-      encryptionKey: isPlain ? nil : storeKey, currentUser: user, onUserSwitch: way)
+      encryptionKey: isPlain ? nil : storeKey, currentUser: user, onUserSwitch: userSwitch)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }
@@ -74,8 +74,8 @@ final class UserRig: Sendable {
   }
 
   /// A closed store of a user in which a change of an order waits, with the user's name.
-  func fill(_ user: String?, _ way: OfflineODataUserSwitch = .reject, isPlain: Bool = false) async throws {
-    let store = try await open(try provider(user, way, isPlain: isPlain))
+  func fill(_ user: String?, _ userSwitch: OfflineODataUserSwitch = .reject, isPlain: Bool = false) async throws {
+    let store = try await open(try provider(user, userSwitch, isPlain: isPlain))
     try await store.name("Orders(1)", "changed by \(user ?? "nobody")")
     try await store.close()
   }

@@ -8,16 +8,17 @@ import Testing
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-@Suite("Offline store: whose it is", .timeLimit(.minutes(2)))
+@Suite("Offline store: the owner of a store", .timeLimit(.minutes(2)))
 struct UserSwitchTests {
   private let rig: UserRig
 
   init() throws { rig = try UserRig() }
 
-  private func names(_ user: String?, _ way: OfflineODataUserSwitch = .reject, key: StorageKey? = nil) async throws
+  private func names(_ user: String?, _ userSwitch: OfflineODataUserSwitch = .reject, key: StorageKey? = nil)
+    async throws
     -> [String]
   {
-    let store = try await rig.open(try rig.provider(user, way, key: key))
+    let store = try await rig.open(try rig.provider(user, userSwitch, key: key))
     let names = try await store.names()
     try await store.close()
     return names
@@ -25,7 +26,7 @@ struct UserSwitchTests {
 
   // MARK: Without a switch
 
-  @Test("without a user a store is opened whoever it is of, and nothing lies beside it that did not")
+  @Test("without a user a store of any owner is opened, and no file is added beside it")
   func withoutUser() async throws {
     try await rig.fill(nil)
     #expect(rig.files == ["store.larder", "store.larder-changes", "store.larder-download"])
@@ -37,7 +38,9 @@ struct UserSwitchTests {
     #expect(rig.files == [])
   }
 
-  @Test("a store of nobody becomes that of who opens it first, with what waits in it", arguments: [true, false])
+  @Test(
+    "a store without an owner belongs to the first user who opens it, with its pending changes",
+    arguments: [true, false])
   func claimed(isPlain: Bool) async throws {
     let first = try await rig.open(try rig.provider(nil, key: try UserCrashRig.key(of: "ada"), isPlain: isPlain))
     try await first.name("Orders(1)", "from before")
@@ -50,7 +53,7 @@ struct UserSwitchTests {
     #expect(await UserRig.error { try await bob.open() }?.name == .otherUser)
   }
 
-  @Test("a store of nobody stays so where it is of another service, and is opened by who comes then")
+  @Test("a store of another service stays without an owner, and the next user can open it")
   func notClaimed() async throws {
     try await rig.fill(nil, isPlain: true)
     let before = rig.contents["store.larder-user"]
@@ -73,7 +76,7 @@ struct UserSwitchTests {
     search.look(in: rig.folder.path)
     try await store.close()
     search.look(in: rig.folder.path)
-    #expect(search.found == [])
+    #expect(search.matches == [])
     #expect(search.names.contains("store.larder-user"))
   }
 
@@ -82,10 +85,10 @@ struct UserSwitchTests {
     #expect(throws: OfflineODataError.self) { try rig.provider("", isPlain: true) }
   }
 
-  // MARK: Refused
+  // MARK: Rejected
 
-  @Test("refused: the number of changes that wait, and what to do; nothing is changed")
-  func refused() async throws {
+  @Test("rejected: the number of pending changes, and what to do; nothing is changed")
+  func rejected() async throws {
     try await rig.fill("ada", isPlain: true)
     let ada = try rig.provider("ada", isPlain: true)
     try await ada.open()
@@ -104,15 +107,15 @@ struct UserSwitchTests {
     #expect(try await ada.names() == ["changed by ada", "changed by ada, too"])
     #expect(try await ada.pendingUploadCount() == 2)
     try await ada.close()
-    // Who has the key and nothing to send is refused all the same: the rows are ada's.
+    // A user with the key and nothing to send is rejected all the same: the rows are ada's.
     try await ada.open()
     try await ada.upload()
     try await ada.close()
     #expect(await UserRig.error { try await bob.open() }?.errorMessage.contains("no pending changes") == true)
   }
 
-  @Test("refused without the other's key: the number is not known, and not one byte is changed")
-  func refusedUnread() async throws {
+  @Test("rejected without the other's key: the number is not known, and not one byte is changed")
+  func rejectedUnread() async throws {
     try await rig.fill("ada")
     let before = rig.contents
     let error = await UserRig.error { try await rig.provider("bob").open() }
@@ -121,7 +124,8 @@ struct UserSwitchTests {
     #expect(rig.contents == before)
   }
 
-  @Test("a user's own store and a wrong key, or none: an error of the key, whoever else there is; nothing is changed")
+  @Test(
+    "a user's own store and a wrong key, or none: an error of the key, whatever other users exist; nothing is changed")
   func ownWrongKey() async throws {
     try await rig.fill("ada")
     let before = rig.contents
@@ -147,7 +151,7 @@ struct UserSwitchTests {
     #expect(try await names("ada", key: key) == ["order 1", "order 2"])
   }
 
-  @Test("a folder that may not be written to: the owner reads, another is refused")
+  @Test("a folder that may not be written to: the owner reads, another user is rejected")
   func readOnly() async throws {
     guard let sealed = try SealedFolder() else { return print("nothing may be sealed here") }
     try await rig.fill("ada", isPlain: true)
@@ -177,7 +181,7 @@ struct UserSwitchTests {
 
   // MARK: Cleared, and other keys
 
-  @Test("a user clears the own store, in its place or aside, and no other's")
+  @Test("a user clears their own store, in its place or set aside, and no other's")
   func clearing() async throws {
     try await rig.fill("ada")
     try await rig.fill("bob", .setAside())
@@ -205,7 +209,7 @@ struct UserSwitchTests {
       for _ in 0..<1000 { await Task.yield() }
       return task
     }
-    // Bob is about to bring Ada's back when she opens: for a moment it has neither name.
+    // Bob is about to restore Ada's when she opens: for a short time it has neither name.
     var mark = try #require(try await UserMark.take(of: path, isShared: false))
     try place.move(to: path + "-moving") { _ in }
     let ada = try rig.provider("ada", createsStore: false)

@@ -9,14 +9,14 @@ struct SQLValueFunctionTests {
   private func check(_ table: [(String, SQLValue)]) async throws {
     let rig = try await SQLRig()
     for (sql, expected) in table {
-      let found = try await rig.value(sql)
-      #expect(found == expected, "\(sql): \(found)")
+      let value = try await rig.value(sql)
+      #expect(value == expected, "\(sql): \(value)")
     }
     try await rig.database.close()
   }
 
   @Test("timestamps and durations (URL Conventions 4.01 §5.1.1.2, §5.1.1.8)")
-  func moments() async throws {
+  func points() async throws {
     try await check([
       ("larder_moment_add('2024-02-28T23:00:00Z','PT2H')", .text("2024-02-29T01:00:00Z")),
       ("larder_moment_add('2024-02-28T23:00:00+02:00','PT2H')", .text("2024-02-29T01:00:00+02:00")),
@@ -100,8 +100,8 @@ struct SQLValueFunctionTests {
     ]
     let rig = try await SQLRig()
     for (text, pattern, expected) in table {
-      let found = try await rig.value("larder_matches(?,?)", [.text(text), .text(pattern)])
-      #expect(found == .integer(expected ? 1 : 0), "\(pattern) on \(text)")
+      let value = try await rig.value("larder_matches(?,?)", [.text(text), .text(pattern)])
+      #expect(value == .integer(expected ? 1 : 0), "\(pattern) on \(text)")
     }
     let bad = [
       "(", ")", "[a", "a{2", "*a", "a**", "a{3,2}", #"\"#, #"(a)\1"#, "(?=a)", "(?<!a)b", "[z-a]", #"\u12"#, #"\q"#,

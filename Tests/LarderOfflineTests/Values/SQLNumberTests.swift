@@ -54,8 +54,8 @@ struct SQLNumberTests {
       ("'1.0' = '1' COLLATE larder_decimal", .integer(1)), ("'9' < '10' COLLATE larder_decimal", .integer(1)),
     ]
     for (sql, expected) in table {
-      let found = try await rig.value(sql)
-      #expect(found == expected, "\(sql): \(found)")
+      let value = try await rig.value(sql)
+      #expect(value == expected, "\(sql): \(value)")
     }
     try await rig.database.close()
   }
@@ -74,8 +74,8 @@ struct SQLNumberTests {
     ])
   func failures(_ sql: String, _ message: String) async throws {
     let rig = try await SQLRig()
-    let found = await rig.failure(sql)
-    #expect(found?.contains(message) == true, "\(sql): \(found ?? "no failure")")
+    let value = await rig.failure(sql)
+    #expect(value?.contains(message) == true, "\(sql): \(value ?? "no failure")")
     try await rig.database.close()
   }
 
@@ -148,8 +148,8 @@ struct SQLNumberTests {
       ("larder_duration_average(column1) FROM (VALUES('PT1H'),('PT2H'))", .text("PT1H30M")),
     ]
     for (sql, expected) in table {
-      let found = try await rig.value(sql)
-      #expect(found == expected, "\(sql): \(found)")
+      let value = try await rig.value(sql)
+      #expect(value == expected, "\(sql): \(value)")
     }
     let overflow = await rig.failure("larder_sum(column1) FROM (VALUES(9223372036854775807),(1))")
     #expect(overflow?.contains("overflow") == true)

@@ -26,12 +26,12 @@ struct SQLRig {
   /// The value of an expression.
   func value(_ sql: String, _ values: [SQLValue] = []) async throws -> SQLValue {
     try await database.read { (connection) throws(StorageError) in
-      var found = SQLValue.null
+      var result = SQLValue.null
       try connection.forEachRow("SELECT " + sql, values) { (row) throws(StorageError) in
-        found = row.value(0)
+        result = row.value(0)
         return false
       }
-      return found
+      return result
     }
   }
 

@@ -129,7 +129,7 @@ struct ValueCellTests {
       ("Edm.Binary", "\"*\""), ("Ns.Color", "\"Green\""), ("Ns.Color", "\"Red,Blue\""), ("Ns.Rights", "256"),
       ("Ns.Color", "true"),
     ])
-  func refused(_ type: String, _ json: String) {
+  func rejected(_ type: String, _ json: String) {
     #expect(throws: ODataValueError.self) { try ValueCellTests.cell(json, type) }
   }
 
@@ -140,14 +140,14 @@ struct ValueCellTests {
       number: 0, name: "Size/Width", path: ["Size", "Width"], declaringType: structure, property: nil,
       type: .primitive(.int16), storage: .integer)
     var batch = RowBatch(width: 1)
-    var found: ColumnValueError?
+    var failure: ColumnValueError?
     try? ValueCellTests.withScalar("70000", .v4) { scalar in
       do throws(ColumnValueError) { try column.append(scalar, model: ValueCellTests.model, to: &batch) } catch {
-        found = error
+        failure = error
       }
     }
-    #expect(found?.property == "Size/Width")
-    #expect(found?.cause.problem == .outOfRange)
+    #expect(failure?.property == "Size/Width")
+    #expect(failure?.cause.problem == .outOfRange)
     #expect(batch.openCells == 0 && batch.rowCount == 0)
   }
 
@@ -158,7 +158,7 @@ struct ValueCellTests {
   }()
 
   @Test("the fast paths read the same values as the value types")
-  func quickWays() throws {
+  func fastPaths() throws {
     var seed = PrintedSeed(for: "quick ways")
     let kinds = [
       ("decimal", "Edm.Decimal"), ("decimal", "Edm.Double"), ("decimal", "Edm.Single"), ("decimal", "Edm.Int32"),
@@ -180,13 +180,13 @@ struct ValueCellTests {
       try? ValueCellTests.withScalar("\"\(text)\"", dialect) { (scalar) throws(ODataValueError) in
         expected = try storage.sqlValue(of: try scalar.value(as: primitive), type: .primitive(primitive))
       }
-      let found = try? ValueCellTests.cell("\"\(text)\"", type, dialect)
+      let failure = try? ValueCellTests.cell("\"\(text)\"", type, dialect)
       #expect(
-        (found == nil) == (expected == nil),
-        "\(type) \(text): \(String(describing: found)) \(String(describing: expected))")
-      guard let found, let expected else { continue }
+        (failure == nil) == (expected == nil),
+        "\(type) \(text): \(String(describing: failure)) \(String(describing: expected))")
+      guard let failure, let expected else { continue }
       read += 1
-      #expect(ValueCellTests.isSame(found, expected, storage), "\(type) \(text): \(found) \(expected)")
+      #expect(ValueCellTests.isSame(failure, expected, storage), "\(type) \(text): \(failure) \(expected)")
     }
     #expect(read > 1000)
   }

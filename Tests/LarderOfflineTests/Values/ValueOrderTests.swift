@@ -6,7 +6,7 @@ import Testing
 
 /// The orders of the collations.
 private enum Order: String, CaseIterable {
-  case decimal, moment, duration
+  case decimal, point, duration
 
   func callAsFunction(_ left: String, _ right: String) -> Int {
     var left = left
@@ -15,7 +15,7 @@ private enum Order: String, CaseIterable {
       right.withUTF8 { other in
         switch self {
         case .decimal: unsafe DecimalText.order(ByteText(one), ByteText(other)).signum()
-        case .moment: unsafe DateTimeText.order(ByteText(one), ByteText(other)).signum()
+        case .point: unsafe DateTimeText.order(ByteText(one), ByteText(other)).signum()
         case .duration: unsafe DurationText.order(ByteText(one), ByteText(other)).signum()
         }
       }
@@ -51,7 +51,7 @@ struct ValueOrderTests {
         ["2024-1-1"], ["2024-13"], ["Tuesday"],
       ]
     ])
-  func moments(_ ladder: [[String]]) { check(.moment, ladder) }
+  func points(_ ladder: [[String]]) { check(.point, ladder) }
 
   @Test(
     "durations by length",
@@ -90,7 +90,7 @@ struct ValueOrderTests {
       case .decimal:
         guard let one = ODataDecimal(left), let other = ODataDecimal(right) else { continue }
         expected = one < other ? -1 : one == other ? 0 : 1
-      case .moment:
+      case .point:
         guard let one = ODataDateTimeOffset(left), let other = ODataDateTimeOffset(right) else { continue }
         expected = one < other ? -1 : one == other ? 0 : 1
       case .duration:
@@ -126,7 +126,7 @@ enum RandomValues {
   static func text(_ kind: String, _ seed: inout PrintedSeed) -> String {
     switch kind {
     case "decimal": decimal(&seed)
-    case "moment": moment(&seed)
+    case "moment": point(&seed)
     default: duration(&seed)
     }
   }
@@ -149,7 +149,7 @@ enum RandomValues {
     pick(["0", "0", "1", "9", "5", "3"], &seed)
   }
 
-  static func moment(_ seed: inout PrintedSeed) -> String {
+  static func point(_ seed: inout PrintedSeed) -> String {
     let year = pick([0, 1, 1999, 2000, 2024, 2024, 2023, 9999, 12_345, -5], &seed)
     let digits = String(year.magnitude)
     var text = (year < 0 ? "-" : "") + String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -56,7 +56,7 @@ struct ValueRoundTripTests {
       var filled = RowBatch(width: 1)
       try storage.append(value, type: reference, model: ValueRoundTripTests.model, to: &filled)
       let batch = filled
-      let found = try await rig.database.write { (connection) throws(StorageError) in
+      let values = try await rig.database.write { (connection) throws(StorageError) in
         try connection.run("DROP TABLE IF EXISTS cell")
         try connection.run("CREATE TABLE cell(v \(storage.sqlDeclaration))")
         try connection.run("INSERT INTO cell VALUES(?1)", rows: batch)
@@ -66,7 +66,7 @@ struct ValueRoundTripTests {
           }
         }
       }
-      let result = try #require(found)
+      let result = try #require(values)
       #expect(try result.get() == value, "\(type)")
       if case .dateTimeOffset(let one) = value, case .dateTimeOffset(let other) = try result.get() {
         #expect(one.isIdentical(to: other))

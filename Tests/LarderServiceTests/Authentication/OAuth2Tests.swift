@@ -88,7 +88,7 @@ struct OAuth2Tests {
   func cancelledRefresh() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
     let tokenRequests = Tally("requests for a token")
-    let kept = Mutex<[String]>([])
+    let savedTokens = Mutex<[String]>([])
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
       tokenRequests.add()
       for await _ in gate {}
@@ -97,7 +97,7 @@ struct OAuth2Tests {
     }
     let authentication = OAuth2Authentication(
       refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
-      onRefreshToken: { token in kept.withLock { $0.append(token) } })
+      onRefreshToken: { token in savedTokens.withLock { $0.append(token) } })
     let leaver = Task { try await authentication.authorization() }
     try await tokenRequests.wait(for: 1)
     leaver.cancel()
@@ -105,7 +105,7 @@ struct OAuth2Tests {
     open.finish()
     #expect(try await authentication.authorization() == "Bearer A")
     #expect(transport.requests.count == 1)
-    #expect(kept.withLock { $0 } == ["R2"])
+    #expect(savedTokens.withLock { $0 } == ["R2"])
   }
 
   @Test(
@@ -152,15 +152,15 @@ struct OAuth2Tests {
 
   @Test("a new refresh token is passed to the application")
   func refreshToken() async throws {
-    let kept = Mutex<[String]>([])
+    let savedTokens = Mutex<[String]>([])
     let transport = FakeTransport([
       .json(#"{"access_token":"A","token_type":"bearer","refresh_token":"R2"}"#)
     ])
     let authentication = OAuth2Authentication(
       refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
-      onRefreshToken: { token in kept.withLock { $0.append(token) } })
+      onRefreshToken: { token in savedTokens.withLock { $0.append(token) } })
     _ = try await authentication.authorization()
-    #expect(kept.withLock { $0 } == ["R2"])
+    #expect(savedTokens.withLock { $0 } == ["R2"])
     #expect(transport.requests.first?.body.text == "grant_type=refresh_token&refresh_token=R1&client_id=the%20client")
     #expect(authentication.identity == "oauth2:ann")
   }

@@ -114,7 +114,7 @@ struct BatchTests {
     #expect(ids == ["Content-ID: 1", "Content-ID: 2", "Content-ID: 3"])
     #expect(slots.count == 3 && slots[0]?.response?.url.hasSuffix("/A") == true)
     guard case .malformedResponse? = slots[1]?.failure?.category else {
-      Issue.record("B has an answer: \(String(describing: slots[1]))")
+      Issue.record("B has a response: \(String(describing: slots[1]))")
       return
     }
     #expect(slots[2]?.failure?.payload?.code == "N" && slots[2]?.failure?.url?.hasSuffix("/C") == true)

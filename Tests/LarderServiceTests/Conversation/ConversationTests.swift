@@ -62,7 +62,7 @@ struct ConversationTests {
   }
 
   @Test("a rejection contains the status and the service's message; its texts contain the message, but no query")
-  func refusal() async throws {
+  func rejection() async throws {
     let transport = FakeTransport([
       .json(#"{"error":{"code":"SY/530","message":{"lang":"en","value":"Ann Smith has no such order"}}}"#, status: 404)
     ])

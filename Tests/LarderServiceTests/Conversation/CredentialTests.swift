@@ -98,12 +98,12 @@ struct CredentialTests {
   }
 
   /// A SAP Gateway: changes require the token of the session, which begins with the fetch of the token.
-  static func gateway(refusingHead: Bool = false, tokens: [String] = ["T"]) -> FakeTransport {
+  static func gateway(rejectingHead: Bool = false, tokens: [String] = ["T"]) -> FakeTransport {
     let fetched = Mutex(0)
     return FakeTransport { request, _ throws(HTTPTransportError) in
       if request.method == .get || request.method == .head {
         guard request.fields[.csrfToken] == "Fetch" else { return .json("{}") }
-        if refusingHead, request.method == .head { return FakeResponse(405) }
+        if rejectingHead, request.method == .head { return FakeResponse(405) }
         for _ in 0..<50 { await Task.yield() }
         let number = fetched.withLock { count in
           count += 1
@@ -135,8 +135,8 @@ struct CredentialTests {
   }
 
   @Test("the token is fetched with GET if HEAD is rejected; mode always fetches it before the first change")
-  func headRefused() async throws {
-    let transport = Self.gateway(refusingHead: true)
+  func headRejected() async throws {
+    let transport = Self.gateway(rejectingHead: true)
     let service = try conversation(transport) { $0.csrf = .always }
     _ = try await service.send(Self.change)
     #expect(

@@ -22,7 +22,7 @@ struct OverTheWireTests {
   @Test("a read is repeated if its response is interrupted; a change is not")
   func brokenOff() async throws {
     let clock = TestClock()
-    let server = try ScriptedServer(answers: [
+    let server = try ScriptedServer(responses: [
       .response(200, body: String(repeating: "x", count: 1000)).truncated(to: 10), .close, .response(200, body: "{}"),
       .close,
     ])
@@ -96,7 +96,7 @@ struct OverTheWireTests {
 
   @Test("cancelling the caller ends the transfer and throws a cancellation")
   func cancellation() async throws {
-    let server = try ScriptedServer(answers: [.hang])
+    let server = try ScriptedServer(responses: [.hang])
     defer { server.stop() }
     let service = try Self.conversation(server)
     let task = Task { try await service.send(.read("P")) }

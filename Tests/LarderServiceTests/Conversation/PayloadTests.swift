@@ -108,9 +108,9 @@ struct PayloadTests {
     let response = ODataSingleResponse(
       httpStatus: 200, fields: type.isEmpty ? [:] : [.contentType: type], payloadBytes: Array(body.utf8),
       url: "https://h/s/\(path)", serviceVersion: .v4)
-    let found: String
+    let outcome: String
     do throws(ODataServiceError) {
-      found =
+      outcome =
         switch try response.payload(model: model) {
         case .entity: "entity"
         case .collection: "collection"
@@ -128,9 +128,9 @@ struct PayloadTests {
         }
     } catch {
       guard case .malformedResponse = error.category else { throw error }
-      found = "malformed"
+      outcome = "malformed"
     }
-    #expect(found == expected)
+    #expect(outcome == expected)
   }
 }
 

@@ -386,7 +386,7 @@ struct RecordedExchangeTests {
   }
 
   @Test(
-    "A file that is not a recording is refused with the place",
+    "A file that is not a recording is rejected with the place",
     arguments: [
       ("", "it is empty"), ("x", "it is not JSON"), ("{}", "not written by"),
       (#"{"larder":"exchanges","version":2,"exchanges":[]}"#, "version is 2"),

@@ -56,7 +56,7 @@ struct ServiceRootTests {
   @Test(
     "invalid roots and invalid URLs are rejected",
     arguments: ["ftp://h/s", "s/x", "https://user:secret@h/s", "file:///etc/passwd"])
-  func refusedRoots(text: String) throws {
+  func invalidRoots(text: String) throws {
     let url = try #require(URL(string: text))
     let error = #expect(throws: ODataServiceError.self) { try ODataServiceRoot(url) }
     #expect(error?.debugDescription.contains("secret") == false)
@@ -68,7 +68,7 @@ struct ServiceRootTests {
       "mailto:a@b", "http://u:p@h/", "//u@h/", "http://a b/", "http://h\r\nX: y/", "https:///x", "https://[x/",
       "https://a%2Fb/", "http://h:99999/",
     ])
-  func refusedPaths(path: String) throws {
+  func invalidPaths(path: String) throws {
     let root = try ODataServiceRoot(try #require(URL(string: "https://h/s")))
     #expect(throws: ODataServiceError.self) { try root.resolve(path) }
   }

@@ -174,16 +174,16 @@ struct RequestExecutionTests {
   @Test("the final response: the response, nil for a passive miss, the error, the cancellation")
   func finalResponse() async throws {
     let success = ODataRequestExecution(request: .read("P"))
-    async let answer = success.finalResponse()
+    async let response = success.finalResponse()
     success.start()
     success.receive(serverResponse: Self.response(200))
     success.finish()
-    #expect(try await answer?.single?.httpStatus == 200)
+    #expect(try await response?.single?.httpStatus == 200)
 
     let miss = ODataRequestExecution(request: .read("P"))
     for input in ["start", "cache nil", "finish"] { Self.apply(input, to: miss) }
     let missed = try await miss.finalResponse()
-    if missed != nil { Issue.record("a miss has no answer") }
+    if missed != nil { Issue.record("a miss has no response") }
 
     let failed = ODataRequestExecution(request: .read("P"))
     for input in ["start", "fail"] { Self.apply(input, to: failed) }
@@ -255,7 +255,7 @@ struct RequestReaderTests {
   }
 
   @Test("a request continues while it has a listener, or while a task awaits its final response")
-  func kept() async throws {
+  func retained() async throws {
     let listened = execution(CallLog())
     listened.start()
     let reader1 = await reader(of: listened)

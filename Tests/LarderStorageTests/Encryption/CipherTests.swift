@@ -146,11 +146,11 @@ struct CipherTests {
           + "da3275600c2f09b8367793a9aca3db71cc30c58179ec3e87c14c01d5c1f3434f1d87"
       ),
     ])
-  func hkdf(_ key: String, _ salt: String, _ info: String, _ made: String) throws {
-    let output = try filled(made.count / 2) { room in
+  func hkdf(_ key: String, _ salt: String, _ info: String, _ expected: String) throws {
+    let output = try filled(expected.count / 2) { room in
       try KeyDerivation.expand(try secret(bytes(key)), salt: bytes(salt), info: bytes(info), into: room)
     }
-    #expect(output == made)
+    #expect(output == expected)
   }
 
   @Test(
@@ -172,10 +172,10 @@ struct CipherTests {
     let salt = Array(salt.utf8)
     #expect(
       try filled(64) { try KeyDerivation.stretch(passphrase, salt: salt, cost: cost, into: $0) } == expected)
-    let own = filled(64) { room in
+    let output = filled(64) { room in
       #expect(passphrase.withBytes { Scrypt.derive($0, salt: salt, cost: cost, into: room) })
     }
-    #expect(own == expected)
+    #expect(output == expected)
   }
 
   @Test("ROMix in Swift equals the platform's scrypt, for any parameters")
@@ -190,10 +190,10 @@ struct CipherTests {
       let library = try filled(count) {
         try KeyDerivation.stretch(passphrase, salt: salt, cost: cost, into: $0)
       }
-      let own = filled(count) { room in
+      let output = filled(count) { room in
         #expect(passphrase.withBytes { Scrypt.derive($0, salt: salt, cost: cost, into: room) })
       }
-      #expect(own == library, "\(cost)")
+      #expect(output == library, "\(cost)")
     }
   }
 

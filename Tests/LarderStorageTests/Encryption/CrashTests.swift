@@ -125,7 +125,7 @@ struct EncryptedCrashTests {
       let churning = try process("churn", rig.path)
       let search = await MarkerSearch.search(
         for: [Self.marker, "CREATE TABLE", "SQLite format 3"], in: rig.folder.path, of: churning, untilLine: 8)
-      #expect(search.found == [])
+      #expect(search.matches == [])
       #expect(search.names.contains("secret.db") && search.names.contains("secret.db-wal"))
       // Those of sorters and statements have no name any more.
       #expect(search.names.contains { $0.hasPrefix("etilqs_") })

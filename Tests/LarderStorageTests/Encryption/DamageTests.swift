@@ -148,7 +148,7 @@ struct EncryptedDamageTests {
   }
 
   @Test("A file truncated while its log is not empty is an error when the missing page is read")
-  func cutBehindLog() throws {
+  func truncatedAfterLog() throws {
     let connection = try rig.connection()
     try connection.plainly("PRAGMA wal_autocheckpoint = 0")
     try OneTable().run(on: connection)
@@ -180,11 +180,11 @@ struct EncryptedDamageTests {
     for place in places {
       var changed = log
       changed[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-      let found = try outcome(file: file, log: changed)
+      let result = try outcome(file: file, log: changed)
       if place < before {
-        #expect(found == .failed(.corrupt), "byte \(place)")
+        #expect(result == .failed(.corrupt), "byte \(place)")
       } else {
-        #expect(found == .rows(Array(all.dropLast())), "byte \(place)")
+        #expect(result == .rows(Array(all.dropLast())), "byte \(place)")
       }
     }
   }
@@ -238,15 +238,15 @@ struct EncryptedDamageTests {
     return length
   }
 
-  @Test("A truncated log contains the complete commits before the cut")
+  @Test("A truncated log contains the complete commits before the truncation")
   func logCuts() throws {
     let (file, log) = try crashed(5)
     guard case .rows(let all) = try outcome(file: file, log: log) else { return #expect(Bool(false), "the log itself") }
     var last = 0
     for length in Array(stride(from: 0, to: log.count, by: 515)) + [log.count] {
-      let found = try outcome(file: file, log: Array(log[..<length]))
-      guard case .rows(let rows) = found else {
-        #expect(Bool(false), "cut to \(length): \(found)")
+      let result = try outcome(file: file, log: Array(log[..<length]))
+      guard case .rows(let rows) = result else {
+        #expect(Bool(false), "cut to \(length): \(result)")
         continue
       }
       #expect(rows == Array(all.prefix(rows.count)) && rows.count >= last, "cut to \(length)")
@@ -265,9 +265,9 @@ struct EncryptedDamageTests {
       var swapped = log
       swapped.replaceSubrange(at(frame), with: log[at(frame - 1)])
       swapped.replaceSubrange(at(frame - 1), with: log[at(frame)])
-      let found = try outcome(file: file, log: swapped)
-      guard found != .failed(.corrupt) else { continue }
-      #expect(found == .rows(Array(all.dropLast())), "frames \(frame - 1) and \(frame)")
+      let result = try outcome(file: file, log: swapped)
+      guard result != .failed(.corrupt) else { continue }
+      #expect(result == .rows(Array(all.dropLast())), "frames \(frame - 1) and \(frame)")
     }
   }
 }

@@ -142,7 +142,7 @@ struct EncryptedDatabaseTests {
   }
 
   @Test("Settings that would write plain text or destroy the file are rejected with their name")
-  func refusals() throws {
+  func rejections() throws {
     let connection = try rig.connection()
     for statement in [
       "PRAGMA page_size = 8192", "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = off",
@@ -197,7 +197,7 @@ struct EncryptedDatabaseTests {
     #expect(sorted == sorted.sorted(by: >) && sorted.count == count)
     try connection.plainly("CREATE INDEX by_a ON t(a)", "CREATE TEMP TABLE kept AS SELECT * FROM t")
     #expect(try connection.plainly("SELECT count(*) FROM temp.kept JOIN t USING(id)") == ["\(count)"])
-    // A statement that fails half-way undoes itself from its own journal; a savepoint from its.
+    // A statement that fails in the middle undoes itself from its own journal; a savepoint from its.
     try connection.plainly(
       "CREATE UNIQUE INDEX one ON t(id, a)", "BEGIN", "SAVEPOINT s", "UPDATE t SET b = zeroblob(400)")
     #expect(throws: StorageError.self) { try connection.plainly("UPDATE t SET id = 20000 - (id % 19999)") }

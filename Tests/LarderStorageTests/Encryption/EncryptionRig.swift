@@ -73,7 +73,7 @@ extension EncryptionRig {
 }
 
 extension Connection {
-  /// Runs statements and answers the first column of the last one's rows.
+  /// Runs statements and returns the first column of the last one's rows.
   @discardableResult
   func plainly(_ statements: String...) throws -> [String] {
     var last: [String] = []

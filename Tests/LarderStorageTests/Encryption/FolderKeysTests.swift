@@ -14,7 +14,7 @@ struct FolderKeysTests {
     Array(text.utf8).withUnsafeBytes { keys.name(of: $0).map { [$0.high, $0.low] } }
   }
 
-  /// Seals, and opens with other keys; nil where that is refused.
+  /// Seals, and opens with other keys; nil if that is rejected.
   private func carry(_ text: String, from: SealingKey, to: SealingKey, data: (String, String) = ("d", "d")) -> String? {
     var bytes = Array(text.utf8)
     var mark = [UInt8](repeating: 0, count: SealingKey.markLength)
@@ -31,15 +31,15 @@ struct FolderKeysTests {
   @Test("The same key and header result in the same names, and open sealed data")
   func again() throws {
     for key in [key, try StorageKey(passphrase: "correct horse".utf8)] {
-      let made = try FolderKeys.new(key)
-      #expect(made.header.count == FolderKeys.headerLength)
-      let found = try FolderKeys.of(made.header, key, folder: "/f")
-      #expect(found.header == made.header)
-      #expect(name(found, "https://host/a") == name(made, "https://host/a"))
-      #expect(name(found, "https://host/a") != name(made, "https://host/b"))
-      #expect(name(found, "") != nil)
-      #expect(carry("a content", from: made.contents, to: found.contents) == "a content")
-      #expect(carry("a content", from: made.contents, to: found.contents, data: ("here", "there")) == nil)
+      let created = try FolderKeys.new(key)
+      #expect(created.header.count == FolderKeys.headerLength)
+      let opened = try FolderKeys.of(created.header, key, folder: "/f")
+      #expect(opened.header == created.header)
+      #expect(name(opened, "https://host/a") == name(created, "https://host/a"))
+      #expect(name(opened, "https://host/a") != name(created, "https://host/b"))
+      #expect(name(opened, "") != nil)
+      #expect(carry("a content", from: created.contents, to: opened.contents) == "a content")
+      #expect(carry("a content", from: created.contents, to: opened.contents, data: ("here", "there")) == nil)
     }
   }
 
@@ -59,16 +59,16 @@ struct FolderKeysTests {
 
   @Test("A wrong key throws wrongKey; every changed bit of the header is an error or another key")
   func wrong() throws {
-    let made = try FolderKeys.new(key)
+    let created = try FolderKeys.new(key)
     for wrong in [
       try StorageKey(bytes: [UInt8](repeating: 1, count: 32)), try StorageKey(passphrase: "wrong".utf8),
       try StorageKey(passphrase: (0..<32).map { UInt8($0) ^ 0x5A }),
     ] {
-      #expect(throws: StorageError.self) { try FolderKeys.of(made.header, wrong, folder: "/f") }
-      do { _ = try FolderKeys.of(made.header, wrong, folder: "/f") } catch { #expect(error.category == .wrongKey) }
+      #expect(throws: StorageError.self) { try FolderKeys.of(created.header, wrong, folder: "/f") }
+      do { _ = try FolderKeys.of(created.header, wrong, folder: "/f") } catch { #expect(error.category == .wrongKey) }
     }
-    for bit in 0..<made.header.count * 8 {
-      var header = made.header
+    for bit in 0..<created.header.count * 8 {
+      var header = created.header
       header[bit / 8] ^= 1 << UInt8(bit % 8)
       do {
         _ = try FolderKeys.of(header, key, folder: "/f")

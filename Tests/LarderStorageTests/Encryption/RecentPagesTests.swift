@@ -19,8 +19,8 @@ struct RecentPagesTests {
   private func end(_ value: UInt8) -> [UInt8] { [UInt8](repeating: value, count: FileContent.reservedLength) }
 
   private func take(_ pages: RecentPages, _ number: UInt64, end value: UInt8) -> [UInt8]? {
-    var found = [UInt8](repeating: 0xEE, count: FileContent.pageLength)
-    return pages.copyPage(number, end: end(value), to: &found) ? found : nil
+    var content = [UInt8](repeating: 0xEE, count: FileContent.pageLength)
+    return pages.copyPage(number, end: end(value), to: &content) ? content : nil
   }
 
   @Test("A page is found only with its nonce and tag; another page replaces it in its slot")
@@ -34,8 +34,8 @@ struct RecentPagesTests {
     #expect(take(pages, 1, end: 2) == nil && take(pages, 5, end: 1) == nil)
     var nearly = end(1)
     nearly[FileContent.reservedLength - 1] = 0
-    var found = page(0)
-    #expect(!pages.copyPage(1, end: nearly, to: &found) && found == page(0))
+    var content = page(0)
+    #expect(!pages.copyPage(1, end: nearly, to: &content) && content == page(0))
     pages.store(5, page(55), end: end(5))
     #expect(!pages.mayHave(1) && take(pages, 5, end: 5) == page(55) && take(pages, 2, end: 2) == page(22))
     pages.store(5, page(56), end: end(6))
@@ -59,9 +59,9 @@ struct RecentPagesTests {
       return log.write(head, 24, at: place) == 0 && log.write(page(value), FileContent.pageLength, at: place + 24) == 0
     }
     func read(_ log: LogFile, _ number: Int) -> [UInt8]? {
-      var found = [UInt8](repeating: 0xEE, count: FileContent.pageLength)
+      var content = [UInt8](repeating: 0xEE, count: FileContent.pageLength)
       let place = Int64(32 + (number - 1) * LogFile.frameLength + LogFile.frameHeaderLength)
-      return log.read(&found, found.count, at: place) == 0 ? found : nil
+      return log.read(&content, content.count, at: place) == 0 ? content : nil
     }
     for number in 1...3 { #expect(write(mine, number, UInt8(number))) }
     for number in 1...3 {
@@ -69,7 +69,7 @@ struct RecentPagesTests {
     }
     #expect(write(theirs, 2, 22))
     #expect(read(mine, 2) == page(22) && read(theirs, 2) == page(22) && read(mine, 2) == page(22))
-    // One bit of the third frame's page: whoever has it sees what was written, whoever opens it an error.
+    // One bit of the third frame's page: a connection that has it sees what was written, one that opens it an error.
     var bytes = rig.contents(path)
     bytes[32 + 2 * LogFile.frameLength + LogFile.frameHeaderLength + 100] ^= 1
     try rig.write(bytes, to: path)
@@ -120,12 +120,12 @@ struct RecentPagesTests {
       if Int.random(in: 0..<10, using: &random) == 0 { try await one.checkpoint() }
       for _ in 0..<8 {
         let row = Int.random(in: 0..<400, using: &random)
-        let found = try await other.read { (connection) throws(StorageError) -> [UInt8]? in
+        let content = try await other.read { (connection) throws(StorageError) -> [UInt8]? in
           try connection.first("SELECT data FROM item WHERE id = ?", .integer(Int64(row + 1))) {
             (row) throws(StorageError) in try row.bytes(0)
           }
         }
-        #expect(found == [UInt8](repeating: model[row], count: 900), "seed \(seed), step \(step), row \(row)")
+        #expect(content == [UInt8](repeating: model[row], count: 900), "seed \(seed), step \(step), row \(row)")
       }
     }
     for database in databases { try await database.close() }

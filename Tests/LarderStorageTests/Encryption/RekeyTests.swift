@@ -84,7 +84,7 @@ struct RekeyTests {
   }
 
   @Test("Wrong keys and wrong kinds of files are rejected with their error, and nothing changes")
-  func refusals() async throws {
+  func rejections() async throws {
     try await rig.fill(3)
     let before = rig.bytes
     let wrong = try StorageKey(bytes: [UInt8](repeating: 3, count: 32))
@@ -175,8 +175,8 @@ struct RekeyTests {
     #expect(error?.message.contains("Keep the old key") == true)
     #expect(files == ["secret.db"])
     let category: StorageError.Category = new == nil ? .notEncrypted : old == nil ? .encrypted : .wrongKey
-    let refused = await storageError { _ = try await Database.open(rig.path, key: old, schema: TestSchema.first) }
-    #expect(refused?.category == category)
+    let rejected = await storageError { _ = try await Database.open(rig.path, key: old, schema: TestSchema.first) }
+    #expect(rejected?.category == category)
     try await Database.open(rig.path, key: new, schema: TestSchema.first).close()
   }
 

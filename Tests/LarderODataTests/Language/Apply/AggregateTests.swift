@@ -110,8 +110,8 @@ struct AggregateTests {
       ("aggregate(A with sum from B/Ns.C with max as D)", 32), ("aggregate(A with sum from B(1) with max as D)", 27),
       ("aggregate(A with sum from @Ns.B with max as D)", 26),
     ])
-  func refusals(text: String, offset: Int) {
-    #expect(ApplyReading.refusal(text) == offset)
+  func rejections(text: String, offset: Int) {
+    #expect(ApplyReading.rejection(text) == offset)
   }
 
   @Test("An aggregate in an expression has no alias (§4.2)")

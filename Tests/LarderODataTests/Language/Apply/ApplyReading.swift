@@ -34,7 +34,7 @@ enum ApplyReading {
   }
 
   /// The position at which a text is rejected; nil if it is accepted.
-  static func refusal(_ text: String) -> Int? {
+  static func rejection(_ text: String) -> Int? {
     do {
       _ = try read(text)
       return nil

@@ -42,7 +42,7 @@ struct TransformationTests {
       try Read.read("concat(identity,top(1)/skip(1), identity )") == [
         .concat([[.identity], [.top(1), .skip(1)], [.identity]])
       ])
-    #expect(Read.refusal("concat(identity)") == 15)
+    #expect(Read.rejection("concat(identity)") == 15)
   }
 
   @Test("groupby accepts properties, rollups and a sequence (§3.2.3, §6.3)")
@@ -156,8 +156,8 @@ struct TransformationTests {
       try Read.read("A.B.Balance(Count=1,Property='Total')/Custom.condense()") == [
         try function("A.B.Balance(Count=1,Property='Total')"), try function("Custom.condense()"),
       ])
-    #expect(Read.refusal("Custom.condense") == 15)
-    #expect(Read.refusal("Custom.condense(1)") == 16)
+    #expect(Read.rejection("Custom.condense") == 15)
+    #expect(Read.rejection("Custom.condense(1)") == 16)
   }
 
   @Test(
@@ -177,8 +177,8 @@ struct TransformationTests {
       ("ancestors($root/O,H,ID,identity,keep start,1)", 42), ("traverse($root/O,H,ID,inorder)", 22),
       ("ancestors($root/O add 1,H,ID,identity)", 18),
     ])
-  func refusals(text: String, offset: Int) {
-    #expect(Read.refusal(text) == offset)
+  func rejections(text: String, offset: Int) {
+    #expect(Read.rejection(text) == offset)
   }
 
   @Test(

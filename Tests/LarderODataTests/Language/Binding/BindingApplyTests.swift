@@ -65,10 +65,10 @@ struct BindingApplyTests {
     #expect(
       try Self.problem("Products?$apply=traverse($root/Categories,H,Category/ID,preorder,Rating desc)")
         == "there is no property 'Rating' in Sales.Category")
-    let kept = try Self.bind(
+    let descendants = try Self.bind(
       "Products?$apply=descendants($root/Categories,H,Category/ID,filter(Rating gt 1),2,keep start)&$filter=Rating lt 5"
     )
-    guard case .relatives(.descendants, _, let start, 2, true)? = kept.options.apply?.first else {
+    guard case .relatives(.descendants, _, let start, 2, true)? = descendants.options.apply?.first else {
       Issue.record("no descendants")
       return
     }
@@ -76,10 +76,10 @@ struct BindingApplyTests {
     let grouped = try Self.bind(
       "Products?$apply=groupby((rolluprecursive($root/Categories,H,Category/ID)),aggregate(Price with sum as T))")
     #expect(Self.names(grouped) == ["Category", "T"])
-    let own = try Self.bind(
+    let result = try Self.bind(
       "Products?$apply=groupby((rolluprecursive($root/Categories,H,Category/ID)),filter(Category eq Org.OData.Aggregation.V1.rollupnode(Position=1)))"
     )
-    guard case .groupBy(_, let steps)? = own.options.apply?.first, case .filter(let condition)? = steps.first,
+    guard case .groupBy(_, let steps)? = result.options.apply?.first, case .filter(let condition)? = steps.first,
       case .binary(_, _, let node) = condition.kind, case .path(let path) = node.kind
     else {
       Issue.record("no rollupnode")

@@ -100,7 +100,7 @@ struct BindingDialectTests {
       ("Products(1)?$inlinecount=allpages", "$inlinecount is not allowed on ZS.Product: it needs a collection"),
       ("Products?$expand=Categories", "there is no property 'Categories' in ZS.Product; did you mean 'Category'?"),
     ])
-  func refusals(_ text: String, _ message: String) throws {
+  func rejections(_ text: String, _ message: String) throws {
     do {
       _ = try Self.v2(text)
       Issue.record("bound")

@@ -18,7 +18,7 @@ struct BindingFuzzTests {
     }
   }
 
-  enum Sort: CaseIterable { case truth, number, text, moment, length, collection, anything }
+  enum Sort: CaseIterable { case truth, number, text, timestamp, length, collection, anything }
 
   private static let atoms: [Sort: [String]] = [
     .truth: ["Active", "true", "false", "null", "Tags/any()", "Extra/Yes", "@p"],
@@ -28,7 +28,7 @@ struct BindingFuzzTests {
       "Category/ID", "Category/Products/$count", "$it/Rating", "Sales.Special/Discount", "99999999999", "Extra/Size",
     ],
     .text: ["Name", "'x'", "'it''s'", "Category/Name", "null", "Extra/Note", "'Red'", "''", "$root/Orders(1)/Note"],
-    .moment: ["Made", "now()", "2020-01-01T00:00:00Z", "2020-02-29T23:59:59.5%2B02:00", "maxdatetime()"],
+    .timestamp: ["Made", "now()", "2020-01-01T00:00:00Z", "2020-02-29T23:59:59.5%2B02:00", "maxdatetime()"],
     .length: ["Life", "duration'PT5M'", "'P1D'", "-Life"],
     .collection: ["Tags", "Numbers", "Category/Products", "[1,2]", "[\"a\"]", "[]", "Category/Products/Sales.Special"],
     .anything: [
@@ -40,7 +40,7 @@ struct BindingFuzzTests {
   ]
 
   private static func make(_ sort: Sort, _ depth: Int, _ random: inout Generator) -> String {
-    // One in ten is of another sort than its place asks for.
+    // One in ten is of another sort than its place requires.
     let sort = Int.random(in: 0..<10, using: &random) == 0 ? Sort.allCases.randomElement(using: &random) ?? sort : sort
     guard depth > 0, Int.random(in: 0..<4, using: &random) > 0 else {
       return atoms[sort]?.randomElement(using: &random) ?? "null"
@@ -57,7 +57,7 @@ struct BindingFuzzTests {
       case 4: return "Category/Products/\(one(["any", "all"]))(p:p/Rating gt \(inner(.number)) or \(inner(.truth)))"
       case 5: return "(\(inner(.anything)) \(one(["eq", "ne", "has"])) \(inner(.anything)))"
       case 6: return "(\(inner(.number)) in (\(inner(.number)),\(inner(.number))))"
-      default: return "(\(inner(.moment)) lt \(inner(.moment)))"
+      default: return "(\(inner(.timestamp)) lt \(inner(.timestamp)))"
       }
     case .number:
       switch Int.random(in: 0..<5, using: &random) {
@@ -70,9 +70,9 @@ struct BindingFuzzTests {
       return one([
         "concat(\(inner(.text)),\(inner(.text)))", "tolower(\(inner(.text)))", "cast(\(inner(.anything)),Edm.String)",
       ])
-    case .moment: return "(\(inner(.moment)) \(one(["add", "sub"])) \(inner(.length)))"
+    case .timestamp: return "(\(inner(.timestamp)) \(one(["add", "sub"])) \(inner(.length)))"
     case .length:
-      return one(["(\(inner(.length)) mul \(inner(.number)))", "(\(inner(.moment)) sub \(inner(.moment)))"])
+      return one(["(\(inner(.length)) mul \(inner(.number)))", "(\(inner(.timestamp)) sub \(inner(.timestamp)))"])
     case .collection: return "concat(\(inner(.collection)),\(inner(.collection)))"
     case .anything: return inner(Sort.allCases.randomElement(using: &random) ?? .text)
     }

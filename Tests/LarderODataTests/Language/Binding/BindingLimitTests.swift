@@ -75,7 +75,7 @@ struct BindingLimitTests {
 
   @Test("Trees within the limit are bound, written and compared on a stack of 2 MB (8 MB without optimisation)")
   func stack() async throws {
-    #expect(try await onOwnThread(kilobytes: Self.kilobytes) { try Self.deepest() })
+    #expect(try await onDedicatedThread(kilobytes: Self.kilobytes) { try Self.deepest() })
   }
 
   @Test("Aliases that double each other stop at a limit and do not exhaust memory")

@@ -24,9 +24,9 @@ struct BindingURLTests {
       Issue.record("no context")
       return
     }
-    var found: Int?
-    do throws(ODataBindingError) { try BindingModel.binder.check(fragment, text: text) } catch { found = error.offset }
-    #expect(found == place)
+    var offset: Int?
+    do throws(ODataBindingError) { try BindingModel.binder.check(fragment, text: text) } catch { offset = error.offset }
+    #expect(offset == place)
   }
 
   @Test(
@@ -194,7 +194,7 @@ struct BindingURLTests {
       ("Orders?$apply=aggregate(Note with sum as T)", "expected a number for sum, found Edm.String"),
       ("Orders?$apply=aggregate(Forecst)", "there is no custom aggregate 'Forecst' in Sales.Order"),
     ])
-  func refusals(_ text: String, _ message: String) throws {
+  func rejections(_ text: String, _ message: String) throws {
     do {
       _ = try Self.bind(text)
       Issue.record("bound")

@@ -105,7 +105,7 @@ struct ContextFragmentTests {
       ("#Customers//A", 11),
       ("#Customers(A(B)", 15), ("#Customers(Model.*(A))", 18),
     ])
-  func refusals(text: String, offset: Int) {
+  func rejections(text: String, offset: Int) {
     #expect { try ContextFragmentTests.read(text) } throws: { ($0 as? ODataSyntaxError)?.offset == offset }
   }
 

@@ -162,17 +162,17 @@ struct ExpressionTests {
       ("", 0, "expected"),
       (#"["a"#, 3, "a double quote to end"), (#"["\x"]"#, 3, "an escape"), (#"["\ud800"]"#, 2, "hexadecimal digits"),
     ])
-  func refusals(text: String, offset: Int, words: String) throws {
-    let found = try #require(self.failure(text))
-    #expect(found.offset == offset)
-    #expect("\(found)".contains(words), "\(found)")
+  func rejections(text: String, offset: Int, words: String) throws {
+    let failure = try #require(self.failure(text))
+    #expect(failure.offset == offset)
+    #expect("\(failure)".contains(words), "\(failure)")
   }
 
   @Test("An error shows the line with a caret under the position, in characters of the original text")
   func caret() throws {
-    let found = try #require(self.failure("Name eq 'a%20b' and Price gt )"))
+    let failure = try #require(self.failure("Name eq 'a%20b' and Price gt )"))
     #expect(
-      "\(found)"
+      "\(failure)"
         == "expected a literal, a path, a function or '(' (at character 30)\n  Name eq 'a%20b' and Price gt )\n  "
         + String(repeating: " ", count: 29) + "^")
   }
@@ -192,9 +192,9 @@ struct ExpressionTests {
     ])
   func depth(piece: String) async throws {
     let text = String(repeating: piece, count: 100_000)
-    let found = try await onSmallStack { self.failure(text)?.problem }
-    guard case .tooDeep(let limit)? = found else {
-      Issue.record("\(found.map { "\($0)" } ?? "taken")")
+    let failure = try await onSmallStack { self.failure(text)?.problem }
+    guard case .tooDeep(let limit)? = failure else {
+      Issue.record("\(failure.map { "\($0)" } ?? "taken")")
       return
     }
     #expect((20...100).contains(limit))

@@ -7,17 +7,17 @@ import Testing
 @Suite("Fuzzing the language", .timeLimit(.minutes(5)), .serialized)
 struct LanguageFuzzTests {
   private static func corpus() throws -> [FuzzCase] {
-    let own = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
+    let stored = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
     let standard = SharedOData.folder.flatMap { FuzzCorpus.grammarCases($0.appending(path: "abnf-cases.json")) }
-    return own + (standard ?? [])
+    return stored + (standard ?? [])
   }
 
   @Test("The seed texts are valid, and print the same twice")
   func corpusIsValid() throws {
-    let own = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
-    #expect(own.count > 40)
-    for item in own {
-      #expect(item.entry.refusal(item.text, item.version) == nil, "\(item.entry) \(item.text)")
+    let stored = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
+    #expect(stored.count > 40)
+    for item in stored {
+      #expect(item.entry.rejection(item.text, item.version) == nil, "\(item.entry) \(item.text)")
       #expect(FuzzChecks.complaint(item) == nil, "\(item.entry) \(item.text)")
     }
   }
@@ -32,7 +32,9 @@ struct LanguageFuzzTests {
   @Test("Random texts, mutants and trees for 30 seconds")
   func random() async throws {
     let seed = PrintedSeed(for: "fuzzing the language").seed
-    let report = try await onOwnThread { FuzzRun(corpus: try LanguageFuzzTests.corpus()).run(seed: seed, seconds: 30) }
+    let report = try await onDedicatedThread {
+      FuzzRun(corpus: try LanguageFuzzTests.corpus()).run(seed: seed, seconds: 30)
+    }
     print("fuzzing the language: \(report.steps) steps, \(report.trees) trees")
     for failure in report.failures { Issue.record("\(failure)") }
     #expect(report.steps > 100)
@@ -52,7 +54,7 @@ struct LanguageFuzzTests {
     let seed = PrintedSeed(for: "mixtures of openings").seed
     for step in 0..<20 {
       let text = FuzzDepth.mixture(seed: seed &+ UInt64(step), count: 100_000)
-      #expect(try await onSmallStack { FuzzEntry.expression.refusal(text, .v401) != nil })
+      #expect(try await onSmallStack { FuzzEntry.expression.rejection(text, .v401) != nil })
     }
   }
 
@@ -60,7 +62,7 @@ struct LanguageFuzzTests {
   func growth(family: FuzzFamily) throws {
     func reads(_ bytes: Int) -> Int {
       let reads = ByteReads()
-      _ = ByteReads.$current.withValue(reads) { family.entry.refusal(family.text(bytes: bytes), family.version) }
+      _ = ByteReads.$current.withValue(reads) { family.entry.rejection(family.text(bytes: bytes), family.version) }
       return reads.count
     }
     let (once, twice) = (reads(6 << 10), reads(12 << 10))

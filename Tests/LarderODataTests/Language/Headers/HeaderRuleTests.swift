@@ -81,7 +81,7 @@ struct HeaderRuleTests {
       (.uri, "1a:b", 0), (.uri, "a:", 2), (.uri, "a:b%4", 5), (.uri, "a://[1::2::3]", 10), (.uri, "a://[1:2]", 8),
       (.uri, "a://[::1.2.3.256]", 15), (.uri, "a://[v.x]", 6), (.uri, "a://[::1", 8), (.uri, "a:b#c#d", 5),
     ] as [(ODataHeaderRule, String, Int)])
-  func refusals(rule: ODataHeaderRule, text: String, offset: Int) {
+  func rejections(rule: ODataHeaderRule, text: String, offset: Int) {
     #expect { try rule.read(text) } throws: { ($0 as? ODataSyntaxError)?.offset == offset }
   }
 

@@ -44,11 +44,11 @@ struct UrlFilterStringTests {
   @Test("Rejected filters without a known verdict are listed")
   func unjudged() throws {
     let items = try Self.all().filter { $0.valid == nil }
-    let refused = items.filter { Self.problem($0) != nil }
-    for item in refused { print("refused, not judged [\(item.version)]: \(item.filter)") }
+    let rejected = items.filter { Self.problem($0) != nil }
+    for item in rejected { print("refused, not judged [\(item.version)]: \(item.filter)") }
     let taken = try Self.all().filter { $0.valid == false && Self.problem($0) == nil }
     for item in taken { print("taken, called invalid [\(item.version)]: \(item.filter)") }
-    print("filters not judged: \(items.count), refused: \(refused.count); called invalid and taken: \(taken.count)")
-    #expect(refused.count <= 16)
+    print("filters not judged: \(items.count), refused: \(rejected.count); called invalid and taken: \(taken.count)")
+    #expect(rejected.count <= 16)
   }
 }

@@ -140,25 +140,25 @@ struct UrlGrammarPlaceTests {
   @Test("A hundred nested $expand are read if the thread has enough stack, without optimization too")
   func deepExpand() async throws {
     let text = String(repeating: "A($expand=", count: 99) + "A" + String(repeating: ")", count: 99)
-    let isRead = try await onOwnThread(kilobytes: 8 << 10) {
+    let isRead = try await onDedicatedThread(kilobytes: 8 << 10) {
       let items = try ODataParser(.v401).expand(text)
       return try ODataPrinter(version: .v401).print(items) == text
     }
     #expect(isRead)
     // A hundred levels of what costs most.
     let lambdas = String(repeating: "A/any(a:", count: 99) + "a" + String(repeating: ")", count: 99)
-    #expect(try await onOwnThread(kilobytes: 8 << 10) { (try? ODataParser(.v401).expression(lambdas)) != nil })
+    #expect(try await onDedicatedThread(kilobytes: 8 << 10) { (try? ODataParser(.v401).expression(lambdas)) != nil })
   }
 
   @Test("The error for a text that is too deep says how many levels were read, whichever limit applied")
   func depth() throws {
     func limit(_ most: Int) throws -> Int {
       let text = String(repeating: "(", count: 100_000)
-      var found: ODataSyntaxError?
+      var failure: ODataSyntaxError?
       do throws(ODataSyntaxError) {
         _ = try ODataParser(options: ODataParserOptions(maxDepth: most)).expression(text)
-      } catch { found = error }
-      let error = try #require(found)
+      } catch { failure = error }
+      let error = try #require(failure)
       guard case .tooDeep(let limit) = error.problem else { throw error }
       #expect("\(error)".contains("the limit is \(limit) levels"))
       #expect(error.offset == limit)

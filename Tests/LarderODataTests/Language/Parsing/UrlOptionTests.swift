@@ -85,7 +85,7 @@ struct UrlOptionTests {
       ("$select=A/N.T/N.U", 17),
       ("$inlinecount=none", 0), ("@a=1&@a=2", 5), ("$schemaversion=", 15), ("$select=A($levels=1)", 10),
     ] as [(String, Int)])
-  func refusals(text: String, place: Int) throws {
+  func rejections(text: String, place: Int) throws {
     let error = try #require(Self.failure(text))
     #expect(error.offset == place, "\(error)")
   }

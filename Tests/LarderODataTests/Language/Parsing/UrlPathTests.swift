@@ -83,7 +83,7 @@ struct UrlPathTests {
       ("A(1)/$links/B", 5), ("$batch?", 7), ("$entity", 7), ("$entity?$format=json", 20), ("A#x", 1), ("A/\"", 2),
       ("$metadata?$filter=x", 10), ("$entity/N.T?$id=x&$top=1", 18), ("A('x/y')", 4), ("A%2", 3),
     ] as [(String, Int)])
-  func refusals(text: String, place: Int) throws {
+  func rejections(text: String, place: Int) throws {
     let error = try #require(Self.failure(text))
     #expect(error.offset == place, "\(error)")
   }

@@ -69,7 +69,7 @@ struct PrintingErrorTests {
   ]
 
   @Test("Expressions", arguments: expressions.indices)
-  func handMade(index: Int) {
+  func handWritten(index: Int) {
     let (label, tree, problem) = PrintingErrorTests.expressions[index]
     #expect(throws: ODataPrintingError(problem), "\(label)") { try ODataPrinter().print(tree) }
   }
@@ -157,7 +157,7 @@ struct PrintingErrorTests {
       return (try? printer.print(deep)) != nil
     }
     #expect(calls)
-    let refused = try await onSmallStack {
+    let rejected = try await onSmallStack {
       var deep = PrintingErrorTests.a
       for _ in 0..<1000 { deep = ODataExpression(.not(deep)) }
       do {
@@ -168,7 +168,7 @@ struct PrintingErrorTests {
         return false
       }
     }
-    #expect(refused)
+    #expect(rejected)
     let isPrinted = try await onSmallStack {
       var chain = PrintingErrorTests.a
       for _ in 0..<1000 { chain = ODataExpression(.binary(.add, chain, PrintingErrorTests.one)) }

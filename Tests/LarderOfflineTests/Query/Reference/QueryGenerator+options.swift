@@ -7,7 +7,7 @@ extension QueryGenerator {
     if chance(40) { all.append("$filter=" + (isTop ? filter(place, depth: 1) : condition(scope, 1))) }
     if chance(50) {
       let terms = (0..<(1 + below(2))).map { _ -> String in
-        let kind = pick([.whole, .string, .decimal, .moment, .double] as [QueryKind])
+        let kind = pick([.whole, .string, .decimal, .timestamp, .double] as [QueryKind])
         return (chance(60) ? path(kind, scope) : nil ?? value(kind, scope, 1)) ?? literal(.whole)
       }
       all.append("$orderby=" + terms.map { $0 + (chance(50) ? "%20desc" : "") }.joined(separator: ","))

@@ -13,7 +13,7 @@ struct QueryScope {
 
 /// The kinds of values.
 enum QueryKind: Hashable {
-  case whole, decimal, double, single, string, boolean, date, moment, time, duration, guid, color, traits, binary
+  case whole, decimal, double, single, string, boolean, date, timestamp, time, duration, guid, color, traits, binary
 
   var isNumber: Bool { self == .whole || self == .decimal || self == .double || self == .single }
   var isOrdered: Bool { self != .binary && self != .boolean && self != .guid }
@@ -33,7 +33,7 @@ enum QueryPlace {
     case (.product, .string): ["Name", "Shop.Special/Name"]
     case (.product, .boolean): ["Active"]
     case (.product, .date): ["Day"]
-    case (.product, .moment): ["Made"]
+    case (.product, .timestamp): ["Made"]
     case (.product, .time): ["At"]
     case (.product, .duration): ["Life"]
     case (.product, .guid): ["Code"]
@@ -107,9 +107,9 @@ extension QueryGenerator {
   mutating func many(_ scope: QueryScope) -> (String, QueryPlace)? {
     var scope = scope
     for _ in 0..<2 {
-      let own = scope.place.collections
-      if !own.isEmpty, chance(65) {
-        let (name, place) = pick(own)
+      let collections = scope.place.collections
+      if !collections.isEmpty, chance(65) {
+        let (name, place) = pick(collections)
         return (scope.prefix + name, place)
       }
       guard !scope.place.singles.isEmpty else { break }
@@ -137,7 +137,7 @@ extension QueryGenerator {
     case .string: pick(["''", "'a'", "'ab'", "'b'", "'a''b'", "'%C3%84'", "'%25'", "'%F0%9F%98%80z'"])
     case .boolean: pick(["true", "false"])
     case .date: pick(["2024-01-31", "2024-02-29", "2020-01-01"])
-    case .moment: pick(["2024-01-31T12:00:00Z", "2024-03-01T00:59:59.5%2B01:00", "2019-12-31T05:00:00Z"])
+    case .timestamp: pick(["2024-01-31T12:00:00Z", "2024-03-01T00:59:59.5%2B01:00", "2019-12-31T05:00:00Z"])
     case .time: pick(["12:30:00.5", "00:00:00", "13:00:00"])
     case .duration: "duration'\(pick(["PT300S", "P1D", "PT0S", "-PT1S", "P1DT2H"]))'"
     case .guid: "00000000-0000-0000-0000-00000000000\(pick(["1", "2"]))"
@@ -152,7 +152,7 @@ extension QueryGenerator {
       let condition = condition(scope, 0)
       return "case(\(condition):\(value(kind, scope, 0))\(chance(70) ? ",true:\(value(kind, scope, 0))" : ""))"
     }
-    if depth > 0, chance(45), let made = made(kind, scope, depth - 1) { return made }
+    if depth > 0, chance(45), let call = call(kind, scope, depth - 1) { return call }
     if chance(85), let path = path(kind, scope) { return path }
     return literal(kind)
   }
@@ -162,7 +162,7 @@ extension QueryGenerator {
   }
 
   /// An expression with operators or functions.
-  private mutating func made(_ kind: QueryKind, _ scope: QueryScope, _ depth: Int) -> String? {
+  private mutating func call(_ kind: QueryKind, _ scope: QueryScope, _ depth: Int) -> String? {
     switch kind {
     case .whole: return whole(scope, depth)
     case .decimal: return decimal(scope, depth)
@@ -170,8 +170,8 @@ extension QueryGenerator {
     case .string: return string(scope, depth)
     case .boolean: return "(\(condition(scope, 0)))"
     case .date: return date(scope, depth)
-    case .moment: return moment(scope, depth)
-    case .time: return "time(\(value(.moment, scope, 0)))"
+    case .timestamp: return timestamp(scope, depth)
+    case .time: return "time(\(value(.timestamp, scope, 0)))"
     case .duration: return duration(scope, depth)
     case .guid, .color, .traits, .binary: return nil
     }
@@ -185,9 +185,9 @@ extension QueryGenerator {
     case 4: return "-(\(one))"
     case 5: return "length(\(value(.string, scope, depth)))"
     case 6: return "indexof(\(value(.string, scope, depth)),\(literal(.string)))"
-    case 7: return "\(pick(["year", "month", "day"]))(\(value(pick([.date, .moment]), scope, depth)))"
-    case 8: return "\(pick(["hour", "minute", "second"]))(\(value(pick([.moment, .time]), scope, depth)))"
-    case 9: return "totaloffsetminutes(\(value(.moment, scope, 0)))"
+    case 7: return "\(pick(["year", "month", "day"]))(\(value(pick([.date, .timestamp]), scope, depth)))"
+    case 8: return "\(pick(["hour", "minute", "second"]))(\(value(pick([.timestamp, .time]), scope, depth)))"
+    case 9: return "totaloffsetminutes(\(value(.timestamp, scope, 0)))"
     case 10: return "cast(\(number(scope, 0)),Edm.\(pick(["Int32", "Int64", "Byte"])))"
     case 11:
       guard let (path, place) = many(scope) else { return nil }
@@ -208,7 +208,7 @@ extension QueryGenerator {
     case 5: return "\(pick(["round", "floor", "ceiling"]))(\(value(.decimal, scope, depth)))"
     case 6:
       return
-        "\(pick(["fractionalseconds(\(value(.moment, scope, 0)))", "totalseconds(\(value(.duration, scope, 0)))"]))"
+        "\(pick(["fractionalseconds(\(value(.timestamp, scope, 0)))", "totalseconds(\(value(.duration, scope, 0)))"]))"
     default: return "cast(\(value(.whole, scope, depth)),Edm.Decimal)"
     }
   }
@@ -243,23 +243,23 @@ extension QueryGenerator {
 
   private mutating func date(_ scope: QueryScope, _ depth: Int) -> String? {
     switch below(3) {
-    case 0: return "date(\(value(.moment, scope, depth)))"
+    case 0: return "date(\(value(.timestamp, scope, depth)))"
     case 1: return "(\(value(.date, scope, depth)) \(pick(["add", "sub"])) \(value(.duration, scope, 0)))"
     default: return "cast(\(pick(["'2024-01-31'", "'x'"])),Edm.Date)"
     }
   }
 
-  private mutating func moment(_ scope: QueryScope, _ depth: Int) -> String? {
+  private mutating func timestamp(_ scope: QueryScope, _ depth: Int) -> String? {
     switch below(6) {
     case 0: return pick(["mindatetime()", "maxdatetime()"])
-    default: return "(\(value(.moment, scope, depth)) \(pick(["add", "sub"])) \(value(.duration, scope, 0)))"
+    default: return "(\(value(.timestamp, scope, depth)) \(pick(["add", "sub"])) \(value(.duration, scope, 0)))"
     }
   }
 
   private mutating func duration(_ scope: QueryScope, _ depth: Int) -> String? {
     switch below(6) {
     case 0: return "(\(value(.duration, scope, depth)) \(pick(["add", "sub"])) \(value(.duration, scope, 0)))"
-    case 1: return "(\(value(.moment, scope, 0)) sub \(value(.moment, scope, 0)))"
+    case 1: return "(\(value(.timestamp, scope, 0)) sub \(value(.timestamp, scope, 0)))"
     case 2: return "(\(value(.date, scope, 0)) sub \(value(.date, scope, 0)))"
     case 3: return "-(\(value(.duration, scope, depth)))"
     case 4: return "(\(value(.duration, scope, depth)) mul \(pick(["2", "-3", "0"])))"

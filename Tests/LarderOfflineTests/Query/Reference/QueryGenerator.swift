@@ -1,7 +1,7 @@
 import LarderOData
 
 /// Creates random expressions as the text of URLs: over a shop's entities, of all types and with all operators that have a
-/// value in ``QueryWorldAnswers``.
+/// value in ``QueryEvaluator``.
 struct QueryGenerator<Random: RandomNumberGenerator> {
   var random: Random
   private var variables = 0
@@ -19,7 +19,7 @@ struct QueryGenerator<Random: RandomNumberGenerator> {
   /// A value of a simple kind.
   mutating func value(_ place: QueryPlace, depth: Int = 2) -> String {
     outermost = place
-    let kinds: [QueryKind] = [.whole, .decimal, .double, .string, .date, .moment, .time, .duration, .boolean]
+    let kinds: [QueryKind] = [.whole, .decimal, .double, .string, .date, .timestamp, .time, .duration, .boolean]
     return value(pick(kinds), QueryScope("", place), depth)
   }
 
@@ -61,7 +61,8 @@ struct QueryGenerator<Random: RandomNumberGenerator> {
   private mutating func comparison(_ scope: QueryScope, _ depth: Int) -> String {
     let kind = pick(
       [
-        .whole, .whole, .decimal, .double, .string, .string, .date, .moment, .time, .duration, .guid, .color, .traits,
+        .whole, .whole, .decimal, .double, .string, .string, .date, .timestamp, .time, .duration, .guid, .color,
+        .traits,
         .boolean, .binary, .single,
       ] as [QueryKind])
     let relation = kind.isOrdered ? pick(["eq", "ne", "lt", "le", "gt", "ge"]) : pick(["eq", "ne"])
@@ -73,7 +74,7 @@ struct QueryGenerator<Random: RandomNumberGenerator> {
   }
 
   private mutating func membership(_ scope: QueryScope, _ depth: Int) -> String {
-    let kind = pick([.whole, .decimal, .double, .string, .date, .moment, .duration, .guid, .color] as [QueryKind])
+    let kind = pick([.whole, .decimal, .double, .string, .date, .timestamp, .duration, .guid, .color] as [QueryKind])
     let left = value(kind, scope, depth)
     if kind == .string, let tags = collection(.string, scope), chance(25) { return "\(left) in \(tags)" }
     if kind == .whole, let numbers = collection(.whole, scope), chance(25) { return "\(left) in \(numbers)" }

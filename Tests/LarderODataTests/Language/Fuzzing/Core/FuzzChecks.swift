@@ -42,9 +42,9 @@ enum FuzzChecks {
   }
 
   private static func reading(_ item: FuzzCase) -> String? {
-    if let error = item.entry.refusal(item.text, item.version) {
+    if let error = item.entry.rejection(item.text, item.version) {
       let isInside = error.offset >= 0 && error.offset <= item.text.utf8.count
-      return isInside && !"\(error)".isEmpty ? nil : "is refused at \(error.offset), which is no place of it"
+      return isInside && !"\(error)".isEmpty ? nil : "is rejected at \(error.offset), which is no place of it"
     }
     return item.entry.complaint(item.text, item.version)
   }
@@ -71,7 +71,7 @@ enum FuzzChecks {
       do throws(ODataSyntaxError) {
         again = try parse(printed)
       } catch {
-        return "prints as a text that is refused: \(printed)\n  \(error)"
+        return "prints as a text that is rejected: \(printed)\n  \(error)"
       }
       // NaN equals nothing, itself included.
       guard isStrict || again == tree || printed.contains("NaN") else {
@@ -101,7 +101,7 @@ enum FuzzChecks {
       if again == tree { return nil }
       return ("a tree reads back as another: \(difference("\(tree)", "\(again)"))", text)
     } catch {
-      return ("what a tree prints as is refused: \(error)", text)
+      return ("what a tree prints as is rejected: \(error)", text)
     }
   }
 

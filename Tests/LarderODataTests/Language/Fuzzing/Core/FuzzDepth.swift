@@ -62,7 +62,7 @@ enum FuzzDepth {
     let text = String(repeating: opening, count: levels)
     for rule in ODataGrammarRule.all {
       do throws(ODataSyntaxError) { _ = try rule.parse(text) } catch {
-        guard error.offset >= 0, error.offset <= text.utf8.count else { return "\(rule) refuses at \(error.offset)" }
+        guard error.offset >= 0, error.offset <= text.utf8.count else { return "\(rule) rejects at \(error.offset)" }
       }
     }
     return nil
@@ -73,16 +73,16 @@ enum FuzzDepth {
   static func complaint(_ family: FuzzFamily, levels: Int = 100_000) -> String? {
     let version = ODataVersion.v401
     for text in [family.text(count: levels), String(repeating: family.part, count: levels)] {
-      guard let error = family.entry.refusal(text, version) else { return "takes \(levels) levels" }
-      guard case .tooDeep = error.problem else { return "refuses \(levels) levels otherwise: \(error.problem)" }
+      guard let error = family.entry.rejection(text, version) else { return "takes \(levels) levels" }
+      guard case .tooDeep = error.problem else { return "rejects \(levels) levels otherwise: \(error.problem)" }
     }
     var deepest = 0
     for count in 1...120 {
-      guard let error = family.entry.refusal(family.text(count: count), version) else {
+      guard let error = family.entry.rejection(family.text(count: count), version) else {
         deepest = count
         continue
       }
-      guard case .tooDeep = error.problem else { return "refuses \(count) levels otherwise: \(error)" }
+      guard case .tooDeep = error.problem else { return "rejects \(count) levels otherwise: \(error)" }
       break
     }
     guard deepest >= 5 else { return "takes only \(deepest) levels" }

@@ -18,10 +18,10 @@ enum FuzzEntry: String, CaseIterable, Sendable {
   /// rejected.
   func complaint(_ text: String, _ version: ODataVersion) -> String? {
     let parser = ODataParser(version)
-    typealias Refusal = ODataSyntaxError
+    typealias Rejection = ODataSyntaxError
     typealias Unprinted = ODataPrintingError
     func check<Tree: Equatable>(
-      _ parse: (String) throws(Refusal) -> Tree, _ print: (ODataPrinter, Tree) throws(Unprinted) -> String
+      _ parse: (String) throws(Rejection) -> Tree, _ print: (ODataPrinter, Tree) throws(Unprinted) -> String
     ) -> String? {
       guard let tree = try? parse(text) else { return nil }
       return FuzzChecks.complaint(ofRead: tree, version, print: print, parse: parse)
@@ -29,59 +29,60 @@ enum FuzzEntry: String, CaseIterable, Sendable {
     switch self {
     case .url:
       return check(
-        { text throws(Refusal) in try parser.url(text) }, { printer, tree throws(Unprinted) in try printer.print(tree) }
+        { text throws(Rejection) in try parser.url(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) }
       )
     case .relativeURL:
       return check(
-        { text throws(Refusal) in try parser.relativeURL(text) },
+        { text throws(Rejection) in try parser.relativeURL(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .path:
       return check(
-        { text throws(Refusal) in try parser.path(text) },
+        { text throws(Rejection) in try parser.path(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .queryOptions:
       return check(
-        { text throws(Refusal) in try parser.queryOptions(text) },
+        { text throws(Rejection) in try parser.queryOptions(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) }
       )
     case .expression:
       return check(
-        { text throws(Refusal) in try parser.expression(text) },
+        { text throws(Rejection) in try parser.expression(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .orderBy:
       return check(
-        { text throws(Refusal) in try parser.orderBy(text) },
+        { text throws(Rejection) in try parser.orderBy(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .select:
       return check(
-        { text throws(Refusal) in try parser.select(text) },
+        { text throws(Rejection) in try parser.select(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .expand:
       return check(
-        { text throws(Refusal) in try parser.expand(text) },
+        { text throws(Rejection) in try parser.expand(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .compute:
       return check(
-        { text throws(Refusal) in try parser.compute(text) },
+        { text throws(Rejection) in try parser.compute(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .search:
       return check(
-        { text throws(Refusal) in try parser.search(text) },
+        { text throws(Rejection) in try parser.search(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .apply:
       return check(
-        { text throws(Refusal) in try parser.apply(text) },
+        { text throws(Rejection) in try parser.apply(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .contextFragment:
       return check(
-        { text throws(Refusal) in try parser.contextFragment(text) },
+        { text throws(Rejection) in try parser.contextFragment(text) },
         { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .header, .preference, .annotationsList, .everyRule: return nil
     }
   }
 
   /// Reads a text and discards the tree; returns the error if it is rejected.
-  func refusal(_ text: String, _ version: ODataVersion) -> ODataSyntaxError? {
+  func rejection(_ text: String, _ version: ODataVersion) -> ODataSyntaxError? {
     let parser = ODataParser(version)
     do throws(ODataSyntaxError) {
       switch self {
@@ -99,7 +100,7 @@ enum FuzzEntry: String, CaseIterable, Sendable {
       case .contextFragment: _ = try parser.contextFragment(text)
       case .header, .preference, .annotationsList:
         for rule in rules { _ = try rule.parse(text, options: parser.options) }
-      case .everyRule: return refusalElsewhere(text, parser.options)
+      case .everyRule: return rejectionElsewhere(text, parser.options)
       }
       return nil
     } catch {
@@ -110,7 +111,7 @@ enum FuzzEntry: String, CaseIterable, Sendable {
 
 extension FuzzEntry {
   /// The error of a rule that rejects a text at a position outside it; nil if none does.
-  private func refusalElsewhere(_ text: String, _ options: ODataParserOptions) -> ODataSyntaxError? {
+  private func rejectionElsewhere(_ text: String, _ options: ODataParserOptions) -> ODataSyntaxError? {
     for rule in rules {
       do throws(ODataSyntaxError) { _ = try rule.parse(text, options: options) } catch {
         if error.offset < 0 || error.offset > text.utf8.count { return error }

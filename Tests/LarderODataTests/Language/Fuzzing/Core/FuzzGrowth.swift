@@ -89,7 +89,7 @@ enum FuzzGrowth {
     var best = Double.infinity
     for _ in 0..<3 {
       let start = FuzzChecks.processorTime()
-      _ = family.entry.refusal(text, family.version)
+      _ = family.entry.rejection(text, family.version)
       best = min(best, FuzzChecks.processorTime() - start)
     }
     return best

@@ -11,7 +11,7 @@ struct FuzzRun {
   }
 
   let corpus: [FuzzCase]
-  /// Told of each text before it is read.
+  /// Called with each text before it is read.
   var willRead: (FuzzCase) -> Void = { _ in }
 
   /// Steps from a seed until the time is over, or so many failures are found.
@@ -49,11 +49,11 @@ struct FuzzRun {
     var generator = TreeGenerator(version: version, seed: seed, depth: 2 + Int(seed % 5))
     let parser = ODataParser(version)
     let printer = ODataPrinter(version: version)
-    func check(_ entry: FuzzEntry, _ found: (what: String, text: String)?) {
+    func check(_ entry: FuzzEntry, _ finding: (what: String, text: String)?) {
       report.trees += 1
-      guard let found else { return }
+      guard let finding else { return }
       report.failures.append(
-        FuzzFailure(what: found.what, entry: entry, version: version, text: found.text, seed: seed))
+        FuzzFailure(what: finding.what, entry: entry, version: version, text: finding.text, seed: seed))
     }
     check(
       .expression,

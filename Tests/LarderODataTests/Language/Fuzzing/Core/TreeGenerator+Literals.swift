@@ -25,7 +25,7 @@ extension TreeGenerator {
     case 11:
       return .duration(
         ODataDuration(seconds: Int64(random.below(9_999_999)), picoseconds: picosecond()) ?? ODataDuration.zero)
-    default: return moment() ?? .null
+    default: return timestamp() ?? .null
     }
   }
 
@@ -53,7 +53,7 @@ extension TreeGenerator {
     return .double(random.once(in: 2) ? .infinity : -.infinity)
   }
 
-  private mutating func moment() -> ODataValue? {
+  private mutating func timestamp() -> ODataValue? {
     let date = ODataDate(
       year: random.pick([1, 999, 1970, 2012, 2026, 9999, 12345, -1]), month: 1 + random.below(12),
       day: 1 + random.below(28))

@@ -1,0 +1,1 @@
+../../../Tests/LarderTestSupport/DedicatedThread.swift

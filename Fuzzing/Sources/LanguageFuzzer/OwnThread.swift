@@ -1,1 +1,0 @@
-../../../Tests/LarderTestSupport/OwnThread.swift
