@@ -9,9 +9,9 @@ extension OnlineODataStore {
   /// If the cache holds the metadata, nothing is sent, so a store opens while its server is unreachable. The metadata
   /// is compared with the service's during the first request. Has no effect on a store that is already open.
   ///
-  /// Throws `ODataServiceError` if the service cannot be reached, and for the cache: `storage` with a `StorageError`
-  /// of the category `wrongKey`, `encrypted` or `notEncrypted` if its key is not that of the options. Nothing is
-  /// changed then.
+  /// Throws `ODataServiceError`: the failure of the request if the service cannot be reached, `storage` if the cache
+  /// cannot be opened. If the options have another key than the cache's file, the cause is a `StorageError` of the
+  /// category `wrongKey`, `encrypted` or `notEncrypted`, and the file stays as it is.
   public func open() async throws {
     do { try await open(resumes: false) } catch {
       guard !Task.isCancelled, state.withLock({ $0.suspension != nil }) else { throw error }

@@ -4,7 +4,7 @@ import LarderOData
 /// are left out.
 struct UsedPaths {
   private(set) var paths: [String] = []
-  /// The paths that the variables of lambdas stand for.
+  /// The path of the collection that each variable of a lambda iterates over.
   private var variables: [String: [String]] = [:]
 
   init(_ expression: ODataBoundExpression) { add(expression) }

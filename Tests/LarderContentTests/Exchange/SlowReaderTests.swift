@@ -157,7 +157,7 @@ struct SlowReaderTests {
     #expect(rig.network.requests.count == 1)
   }
 
-  @Test("once the cache takes no more, each new request is sent by itself")
+  @Test("when the cache stores no more of a response, each new request is sent to the server")
   func noNewReader() async throws {
     let rig = EngineRig(nil) { $0.readAheadByteLimit = 6 }
     let task = immediately { try await rig.response() }

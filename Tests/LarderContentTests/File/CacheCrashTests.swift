@@ -24,8 +24,8 @@ private struct CacheRigProcess {
     return (process, pipe.fileHandleForReading)
   }
 
-  /// Runs it, kills it some time after it has written so many lines, and returns the last round that it acknowledged of
-  /// each number.
+  /// Runs the program, and kills it some time after it has written a number of lines. Returns the last round that it
+  /// acknowledged for each number.
   func runAndKill(afterLines wanted: Int, microseconds: UInt32) async throws -> [Int: Int] {
     let (process, output) = make()
     try process.run()

@@ -26,7 +26,7 @@ struct PartialModelTests {
     return "bytes=" + specs.joined(separator: ",")
   }
 
-  /// The positions that a field requests, each by itself.
+  /// All positions that a Range field requests.
   static func positions(_ field: String, length: Int) throws -> Set<Int> {
     var selected: Set<Int> = []
     for spec in try #require(RangeField(field)).specs {

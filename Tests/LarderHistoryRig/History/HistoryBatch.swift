@@ -38,8 +38,8 @@ package struct HistoryBatch: Sendable {
     /// The seeds that show what no store can avoid.
     package var unavoidable: [UInt64] = []
 
-    /// Whether what no store can avoid has come so often that something else is wrong: in more than 2 percent of the
-    /// histories, and in three at least.
+    /// Whether there are too many unavoidable findings: at least three, in more than 2 percent of the histories. Then
+    /// the store or the oracle has a defect.
     package var hasTooManyUnavoidable: Bool { unavoidable.count >= 3 && unavoidable.count * 50 > histories }
 
     package var description: String {

@@ -24,7 +24,8 @@ extension HistoryRun {
     }
   }
 
-  /// While the outcome of an upload is not checked, others continue: with what it has changed since an effect.
+  /// Changes of other clients and stores while the outcome of an upload is not yet checked, also of what the upload has
+  /// changed since an effect.
   private func goOn(behind store: StoreHand, since number: Int) async throws {
     let name = store.name
     if chance(50) { model.release() }

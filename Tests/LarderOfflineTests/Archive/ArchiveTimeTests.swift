@@ -12,7 +12,7 @@ import Testing
 struct ArchiveTimeTests {
   private static let seconds: Int64 = 1_000_000_000
 
-  /// An open store whose clock stands still, with one pending change of order 1.
+  /// An open store with a fixed time, and one pending change of order 1.
   private func store(_ service: UploadService, _ folder: TemporaryFolder) async throws -> OfflineODataProvider {
     service.change { $0.sets["Orders"]?[1] = .init(values: ["ID": "1", "Name": "\"n1\""]) }
     var parameters = OfflineODataParameters(

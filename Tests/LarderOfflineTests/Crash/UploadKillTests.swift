@@ -14,7 +14,7 @@ struct UploadKillTests {
   struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String
     let behavior: UploadService.Behavior
-    /// Of a thousand changes so many are done and get no response.
+    /// How many of a thousand changes take effect and get no response.
     var losses = 0
     var testDescription: String { name }
   }

@@ -381,7 +381,7 @@ struct DownloadLifeTests {
     try await store.close()
   }
 
-  @Test("a cancelled download keeps what it has staged and resumes there")
+  @Test("a cancelled download keeps its staged pages, and the next one resumes after them")
   func cancel() async throws {
     let rows = ScriptedRows(45) { state in
       state.pageSize = 10

@@ -174,7 +174,8 @@ struct PretendStore {
   private(set) var error: OfflineODataError?
   private(set) var waits: [Duration] = []
 
-  /// `windows`: requests windows of so many rows, since the service is known to deny tracking.
+  /// - Parameter windows: the number of rows of each window, for a service that is known to reject tracking; nil for one
+  ///   that is not known yet.
   init(windows: Int? = nil) {
     guard let windows else { return }
     (traits.pageSize, traits.tracking) = (windows, .denied)

@@ -5,8 +5,8 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// A service of orders with items with notes, that gives all keys and returns of what it has created as little as it is
-/// configured to.
+/// A service of orders, their items and the notes of these. It gives all keys. How much its response to a creation
+/// contains can be configured.
 final class DeepService: HTTPTransport {
   struct Behavior: Sendable, CustomTestStringConvertible {
     var isV2 = false

@@ -177,7 +177,7 @@ struct RealLinksTests {
   }
 
   @Test(
-    "Links change, whatever change the network breaks at; a property by itself is rejected, and fails alone",
+    "Links are changed although the network fails at any change; a change of one property is rejected, and fails alone",
     arguments: cuts, [0, 100])
   func links(interruption: InterruptingTransport.Interruption?, batch: Int) async throws {
     try MockSAP.ofSuite.reset()

@@ -8,7 +8,7 @@ final class UploadServer: Sendable {
   private struct State {
     var requests = 0
     var trigger: (at: Int, run: @Sendable () -> Void)?
-    /// Of a thousand changes so many are done and get no response.
+    /// How many of a thousand changes take effect and get no response.
     var losses = 0
     var random: PrintedSeed
   }
