@@ -31,12 +31,13 @@ struct AtomBody {
   func written() throws(ODataServiceError) -> [UInt8] {
     do throws(AtomWritingError) {
       switch request.body {
-      case .entity(let entity): return try writer.entry(entity, type: shape?.typeName)
+      case .entity(let entity) where request.operation != .invokeAction:
+        return try writer.entry(entity, type: shape?.typeName)
       case .reference(let target): return try writer.reference(RequestBodyForm.target(target, root))
       case .properties(let properties) where request.operation != .invokeAction:
         if isOneProperty, let only = properties.first { return try writer.property(only) }
         return try writer.entry(ODataEntity(properties: properties), type: shape?.typeName)
-      case .properties, .none, .bytes, .stream: break
+      case .entity, .properties, .none, .bytes, .stream: break
       }
     } catch {
       throw ODataServiceError(
