@@ -15,7 +15,8 @@ enum ErrorText {
     let isText = type.map { $0.hasPrefix("text/") || $0.hasSuffix("xml") || $0.hasSuffix("json") }
     guard isText ?? (String(validating: response.payloadBytes, as: UTF8.self) != nil) else { return nil }
     // The names of elements, which tell secrets, are still there; `line` scans again what the references stood for.
-    let content = SecretScan.content(response.payloadBytes)
+    // A secret that begins before the limit may end behind it.
+    let content = SecretScan.content(Array(response.payloadBytes.prefix(2 * maximumBytes)))
     let text = String(decoding: content.prefix(maximumBytes), as: UTF8.self)
     let isMarkup = text.first { !$0.isWhitespace } == "<"
     return line(isMarkup ? withoutMarkup(text) : text)
