@@ -46,6 +46,19 @@ struct GeneratedServiceTests {
     try await store.close()
   }
 
+  @Test("live results that were created before the store was opened are delivered")
+  func earlyLiveResults() async throws {
+    let store = try await makeService().offlineStore()
+    try await store.close()
+    let results = ShopService(store).orders.orderBy(\.id).live()
+    let error = await #expect(throws: OfflineODataError.self) { for try await _ in results {} }
+    #expect(error?.name == .storeNotOpen)
+    try await store.open()
+    var iterator = results.makeAsyncIterator()
+    #expect(try await iterator.next()?.map(\.id) == [4712, 4713])
+    try await store.close()
+  }
+
   @Test("an offline store with all sets reads and changes it without a network")
   func offline() async throws {
     let service = try makeService()

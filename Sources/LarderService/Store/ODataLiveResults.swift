@@ -9,18 +9,24 @@ public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
   /// The type of the error that ends the sequence.
   public typealias Failure = any Error
 
-  private let base: any AsyncSequence<Value, any Error> & Sendable
+  private let makeIterator: @Sendable () throws -> any AsyncIteratorProtocol<Value, any Error>
 
   /// Creates results from a sequence.
-  package init(_ base: some AsyncSequence<Value, any Error> & Sendable) { self.base = base }
+  package init(_ base: some AsyncSequence<Value, any Error> & Sendable) {
+    makeIterator = { base.makeAsyncIterator() }
+  }
 
-  /// Creates results whose first one fails if they cannot be created.
-  init(_ body: () throws -> ODataLiveResults) {
-    do { self = try body() } catch { self.init(FailingResults<Value>(error: error)) }
+  /// Creates results for each iterator. The first one fails if they cannot be created.
+  init(_ body: @escaping @Sendable () throws -> ODataLiveResults) {
+    makeIterator = { try body().makeIterator() }
   }
 
   /// Creates an iterator that watches the query.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator()) }
+  public func makeAsyncIterator() -> AsyncIterator {
+    do { return AsyncIterator(base: try makeIterator()) } catch {
+      return AsyncIterator(base: FailingIterator<Value>(error: error))
+    }
+  }
 
   /// Delivers the results.
   public struct AsyncIterator: AsyncIteratorProtocol {
@@ -36,11 +42,9 @@ public struct ODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// A sequence that fails at once, and ends.
-private struct FailingResults<Element: Sendable>: AsyncSequence, AsyncIteratorProtocol, Sendable {
+/// An iterator that fails at once, and ends.
+private struct FailingIterator<Element: Sendable>: AsyncIteratorProtocol {
   var error: (any Error)?
-
-  func makeAsyncIterator() -> FailingResults { self }
 
   mutating func next() async throws -> Element? {
     if let error = error.take() { throw error }
