@@ -38,7 +38,8 @@ extension LarderError {
   /// The kind of failure, the same for all types.
   public var errorCategory: ErrorIdentity.Category { errorIdentity.category }
 
-  /// Whether the caller, or its task, cancelled the call.
+  /// Whether the caller or its task cancelled the call, or the store was closed or suspended during it. A change that
+  /// was sent may have taken effect.
   public var isCancelled: Bool { errorCategory == .cancelled }
 
   /// Whether there is no connection to the server.
@@ -169,7 +170,9 @@ extension CancellationError: @retroactive LocalizedError, LarderError {
 
   /// What happened and what to do about it.
   public var explanation: ErrorExplanation {
-    ErrorExplanation("The call was cancelled.", cure: "Repeat the call if you still need its result.")
+    ErrorExplanation(
+      "The call was cancelled.",
+      cure: "Repeat the call if you still need its result. Read what it changes first: a change may have taken effect.")
   }
 
   /// Returns `CancellationError` in place of a store's error of a cancelled call, for functions that throw any error.

@@ -12,7 +12,8 @@ enum RevalidationRequest: Sendable {
   /// Requests the changes since the cached response, with its delta link.
   case changes(since: String)
 
-  /// Uses validators if the cached response has them and no expansion hides changes from them, else its delta link, else neither.
+  /// Uses validators if the cached response has them and no expansion hides changes from them, else its delta link,
+  /// else neither.
   ///
   /// - Parameter keys: one key for each part.
   init(
