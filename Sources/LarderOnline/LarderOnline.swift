@@ -79,6 +79,13 @@ public final class OnlineODataStore: ODataStore {
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
 
+    /// What a request uses of the store from its start to its end.
+    var session: OpenSession {
+      OpenSession(
+        conversation: conversation, cache: cache, tracksChanges: options.tracksChanges, memory: memory,
+        report: { [hook = options.onDiagnostic] in $0.report(to: hook) })
+    }
+
     /// Why no request can be sent through a store that is not open.
     var whyNotOpen: ODataServiceError.Category { suspension == nil ? .notOpen : .suspended }
 

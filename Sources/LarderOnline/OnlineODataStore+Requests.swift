@@ -52,13 +52,10 @@ extension OnlineODataStore {
     (conditions, session) = state.withLock { state in
       let cache: RequestMachine.CacheState =
         !state.options.useCache ? .disabled : state.cache == nil ? .closed : .open
-      let session = OpenSession(
-        conversation: state.conversation, cache: state.cache, tracksChanges: state.options.tracksChanges,
-        memory: state.memory, report: { [hook = state.options.onDiagnostic] in $0.report(to: hook) })
       return (
         .init(
           isOpen: state.isOpen, isPassive: state.isPassive || request.readsCacheAlone, cache: cache,
-          isSuspended: state.suspension != nil), session
+          isSuspended: state.suspension != nil), state.session
       )
     }
     conditions.batchesSupportConditions = session.batchesSupportConditions
@@ -66,7 +63,7 @@ extension OnlineODataStore {
     var requestError: (any Error)?
     if conditions.isOpen {
       do throws(ODataServiceError) {
-        try check(request, session.conversation)
+        try check(request)
         if let cache = session.cache, request.usesTechnicalCache {
           keys = try RequestKeys.keys(of: request, conversation: session.conversation, maker: cache.keys)
         }
@@ -80,12 +77,27 @@ extension OnlineODataStore {
   }
 
   /// Throws if the model does not allow a change.
-  private func check(_ request: ODataRequest, _ conversation: ODataConversation) throws(ODataServiceError) {
-    guard state.withLock({ $0.options.checksRestrictions }), let rules = conversation.requestRules else { return }
-    switch request {
-    case .single(let single): try rules.check(change: single)
-    case .batch(let batch):
-      for single in batch.items.flatMap(\.requests) { try rules.check(change: single) }
+  private func check(_ request: ODataRequest) throws(ODataServiceError) {
+    guard !request.isRead else { return }
+    try check { rules throws(ODataServiceError) in
+      switch request {
+      case .single(let single): try rules.check(change: single)
+      case .batch(let batch):
+        for single in batch.items.flatMap(\.requests) { try rules.check(change: single) }
+      }
+    }
+  }
+
+  /// Checks a request against the model, if the options say so. A passive store sends nothing, so it checks nothing.
+  private func check(
+    _ body: (ModelRules) throws(ODataServiceError) -> Void
+  ) throws(ODataServiceError) {
+    let (isChecked, session) = state.withLock { ($0.options.checksRestrictions && !$0.isPassive, $0.session) }
+    guard isChecked, let rules = session.conversation.requestRules else { return }
+    do throws(ODataServiceError) { try body(rules) } catch {
+      // Cached metadata may be older than the service's, which may allow the request by now.
+      session.refreshMetadata()
+      throw error
     }
   }
 
@@ -94,7 +106,7 @@ extension OnlineODataStore {
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let conversation = try checkedConversation(request.operationName)
-    try check(request, conversation)
+    try check(request)
     let turn = turn(of: request, conversation)
     return try blocking {
       guard let turn else { return try await conversation.send(either: request) }
@@ -124,7 +136,8 @@ extension OnlineODataStore {
 
 extension OnlineODataStore: RestrictedStore {
   package func check(query path: String) throws {
-    let (checks, conversation) = state.withLock { ($0.options.checksRestrictions, $0.conversation) }
-    if checks { try conversation.requestRules?.check(query: path) }
+    try check { rules throws(ODataServiceError) in try rules.check(query: path) }
   }
+
+  package func check(change request: ODataSingleRequest) throws { try check(.single(request)) }
 }

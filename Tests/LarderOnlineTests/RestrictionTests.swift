@@ -29,7 +29,7 @@ struct RestrictionTests {
     """
 
   /// Books are restricted in parts, logs are closed to changes, drafts have no restriction. Notes are created through
-  /// their book alone.
+  /// their book alone. What trips and plans say about their notes overrides what is said about logs and drafts.
   private static let v4 = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
     <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
@@ -37,9 +37,23 @@ struct RestrictionTests {
     <EntityType Name="Book">\(key)<Property Name="A" Type="Edm.String"/><Property Name="B" Type="Edm.String"/>
       <Property Name="Shop" Type="S.Place"/><Property Name="AuthorID" Type="Edm.Int32"/>
       <NavigationProperty Name="Author" Type="S.Book"><ReferentialConstraint Property="AuthorID" ReferencedProperty="ID"/></NavigationProperty>
-      <NavigationProperty Name="Notes" Type="Collection(S.Book)"/></EntityType>
+      <NavigationProperty Name="Notes" Type="Collection(S.Book)"/><NavigationProperty Name="Copies" Type="Collection(S.Book)"/>
+      </EntityType><EntityType Name="Novel" BaseType="S.Book"/>
     <EntityContainer Name="C">
-    <EntitySet Name="Drafts" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Notes"/></EntitySet>
+    <EntitySet Name="Drafts" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Notes"/>
+      <NavigationPropertyBinding Path="Copies" Target="Books"/></EntitySet>
+    <EntitySet Name="Trips" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Logs"/>
+      <NavigationPropertyBinding Path="Copies" Target="Books"/>
+      \(record("NavigationRestrictions", "<PropertyValue Property=\"RestrictedProperties\"><Collection><Record>"
+        + "<PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"Notes\"/>"
+        + "<PropertyValue Property=\"InsertRestrictions\"><Record><PropertyValue Property=\"Insertable\" Path=\"A\"/></Record></PropertyValue>"
+        + "<PropertyValue Property=\"DeleteRestrictions\"><Record>\(set("Deletable", true))</Record></PropertyValue>"
+        + "</Record><Record><PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"Copies\"/>"
+        + "<PropertyValue Property=\"InsertRestrictions\"><Record>\(paths("RequiredProperties", "B"))</Record></PropertyValue>"
+        + "</Record><Record><PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"Author/Notes\"/>"
+        + "<PropertyValue Property=\"InsertRestrictions\"><Record>\(set("Insertable", false))</Record></PropertyValue>"
+        + "</Record></Collection></PropertyValue>"))</EntitySet>
+    <EntitySet Name="Plans" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Drafts"/></EntitySet>
     <EntitySet Name="Books" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Notes"/>
       \(record("InsertRestrictions", paths("NonInsertableProperties", "A") + paths("RequiredProperties", "AuthorID")))
       \(record("UpdateRestrictions", paths("NonUpdatableProperties", "B", "Shop/City", "ID")
@@ -66,7 +80,10 @@ struct RestrictionTests {
       \(tag("IndexableByKey"))</EntitySet>
     <EntitySet Name="Hidden" EntityType="S.Book">\(record("ReadRestrictions", set("Readable", false)
       + "<PropertyValue Property=\"ReadByKeyRestrictions\"><Record>\(set("Readable", true))</Record></PropertyValue>"))
-    </EntitySet></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    </EntitySet></EntityContainer>
+    <Annotations Target="S.C/Plans/Notes">\(record("InsertRestrictions", set("Insertable", false)))
+      \(record("FilterRestrictions", paths("NonFilterableProperties", "A")))</Annotations>
+    </Schema></edmx:DataServices></edmx:Edmx>
     """
 
   private static let v2 = """
@@ -170,6 +187,36 @@ struct RestrictionTests {
       .delete("Books(1)/Notes(2)"),
       "Books/Notes: entities cannot be deleted (Capabilities.NavigationRestrictions/DeleteRestrictions/Deletable)"
     ),
+    (.delete("Books(1)/Notes(2)/$ref"), "sent"), (.delete("Books(1)/Notes/$ref?$id=Notes(2)"), "sent"),
+    (
+      .delete("Books(1)/Author/$ref"),
+      "Books/Author: links cannot be changed (Capabilities.UpdateRestrictions/NonUpdatableNavigationProperties)"
+    ),
+    // A value by path is decided by the service.
+    (.create(entity(), in: "Trips(1)/Notes"), "sent"), (.delete("Trips(1)/Notes(2)"), "sent"),
+    (
+      .update("Trips(1)/Notes(2)", to: entity(("A", .null))),
+      "Trips/Notes: entities cannot be updated (Capabilities.UpdateRestrictions/Updatable)"
+    ),
+    (
+      .create(entity(), in: "Trips(1)/Author/Notes"),
+      "Trips/Author/Notes: entities cannot be created "
+        + "(Capabilities.NavigationRestrictions/InsertRestrictions/Insertable)"
+    ),
+    (.create(entity(), in: "Drafts(1)/Author/Notes"), "sent"),
+    // Its annotation replaces the set's.
+    (.create(entity(("A", .string("x")), ("B", .string("x"))), in: "Trips(1)/Copies"), "sent"),
+    (
+      .create(entity(("AuthorID", .int32(1))), in: "Trips(1)/Copies"),
+      "Trips/Copies: a new entity needs a value for B "
+        + "(Capabilities.NavigationRestrictions/InsertRestrictions/RequiredProperties)"
+    ),
+    (
+      .create(entity(), in: "Plans(1)/Notes"),
+      "Plans/Notes: entities cannot be created (Capabilities.InsertRestrictions/Insertable)"
+    ),
+    // The path says who the author is.
+    (.create(entity(), in: "Drafts(1)/Copies"), "sent"),
     (.create(entity(), in: "Logs"), "Logs: entities cannot be created (Capabilities.InsertRestrictions/Insertable)"),
     (
       .update("Logs(1)", to: entity(("A", .null))),
@@ -299,6 +346,16 @@ struct RestrictionTests {
     ("Logs?$top=1", "Logs cannot be read with $top (Capabilities.TopSupported)"),
     ("Logs?$skip=1", "Logs cannot be read with $skip (Capabilities.SkipSupported)"),
     ("Hidden", "Hidden cannot be read (Capabilities.ReadRestrictions/Readable)"), ("Hidden(1)", "sent"),
+    ("Hidden(1)/S.Novel", "sent"), ("Drafts?$expand=Notes($select=A)", "sent"), ("Drafts(1)/Notes", "sent"),
+    (
+      "Plans?$expand=Notes($filter=A eq 'x')",
+      "Plans/Notes cannot be filtered by A (Capabilities.FilterRestrictions/NonFilterableProperties)"
+    ),
+    (
+      "Plans(1)/Notes?$filter=A eq 'x'",
+      "Plans/Notes cannot be filtered by A (Capabilities.FilterRestrictions/NonFilterableProperties)"
+    ),
+    ("Plans?$expand=Notes($filter=B eq $it/A)", "sent"),
     ("Unknown?$filter=A eq 'x'", "sent"),
   ]
 
@@ -345,6 +402,73 @@ struct RestrictionTests {
       _ = try await store.execute(single: .read("Books?$filter=A eq 'x'"))
       #expect(service.requests.count == 1)
     }
+  }
+
+  @Test("only the changes of a typed batch that the metadata do not allow fail")
+  func typedBatch() async throws {
+    try await withStore { store, service in
+      service.respond { _ in
+        .ok(#"{"responses":[{"id":"1","status":204}]}"#)
+      }
+      let drafts = ODataEntitySet<Book>(store, ODataQuery("Drafts"))
+      let logs = ODataEntitySet<Book>(store, ODataQuery("Logs"))
+      let results = try await store.batch(logs[1].deleting(), drafts[1].deleting())
+      #expect(
+        await problem { try results.0.get() }
+          == "Logs: entities cannot be deleted (Capabilities.DeleteRestrictions/Deletable)")
+      try results.1.get()
+      #expect(service.requests.count == 1)
+      #expect(await problem { try await store.batch(logs[1].deleting(), logs[2].deleting()).0.get() } != "sent")
+      #expect(service.requests.count == 1)
+    }
+  }
+
+  @Test("the first entity is read without $top if the metadata do not allow it")
+  func first() async throws {
+    try await withStore { store, service in
+      service.respond { request in
+        switch request.url.query(percentEncoded: false) {
+        case nil: .ok(#"{"value":[],"@odata.nextLink":"Logs?$skiptoken=next"}"#)
+        case "$skiptoken=next": .ok(#"{"value":[{"ID":1}]}"#)
+        default: .ok(#"{"value":[]}"#)
+        }
+      }
+      let first = try await Self.books(store, "Logs").first()
+      #expect(first?.id == 1)
+      let none = try await Self.books(store, "Drafts").first()
+      #expect(none == nil)
+      let queries = service.requests.map { $0.url.query(percentEncoded: false) }
+      #expect(queries == [nil, "$skiptoken=next", "$top=1"])
+    }
+  }
+
+  @Test("a passive store reads from its cache what the metadata do not allow")
+  func passive() async throws {
+    let rig = try StoreRig { _ in .ok(#"{"value":[{"ID":1}]}"#) }
+    rig.service.setMetadata(Self.v4)
+    let store = try await rig.openStore()
+    _ = try await store.execute(single: .read("Books?$filter=A eq 'x'"))
+    try store.setPassive(true)
+    #expect(try await Self.books(store, "Books").filter { $0.a == "x" }.all().map(\.id) == [1])
+    try await store.close()
+  }
+
+  @Test("a rejection by cached metadata requests the service's, which may allow the change by now")
+  func refreshed() async throws {
+    let rig = try StoreRig { _ in .status(204) }
+    rig.service.setMetadata(Self.v4)
+    let first = try await rig.openStore()
+    try await first.close()
+    rig.service.setMetadata(
+      Self.v4.replacingOccurrences(of: "Deletable\" Bool=\"false", with: "Deletable\" Bool=\"true"))
+    let store = try await rig.openStore()
+    #expect(rig.service.metadataRequests == 1)
+    #expect(await problem { _ = try await store.execute(single: .delete("Logs(1)")) } != "sent")
+    try await rig.service.metadataRequested.wait(for: 2)
+    try await store.close()
+    let next = try await rig.openStore()
+    #expect(await problem { _ = try await next.execute(single: .delete("Logs(1)")) } == "sent")
+    try await next.close()
   }
 
   @Test("a store that does not check restrictions sends everything")

@@ -45,14 +45,19 @@ final class StubService: HTTPTransport {
   private let heard = Mutex<[HTTPRequest]>([])
   private let away = Atomic(false)
 
-  private let metadata: Response
+  private let metadata: Mutex<Response>
+  let metadataRequested = Tally("requests for metadata")
 
   init(
     _ handler: @escaping Handler,
     metadata: Response = .ok(StubService.metadata, ["Content-Type": "application/xml", "OData-Version": "4.0"])
   ) {
-    self.metadata = metadata
+    self.metadata = Mutex(metadata)
     self.handler = Mutex(handler)
+  }
+
+  func setMetadata(_ document: String) {
+    metadata.withLock { $0 = .ok(document, ["Content-Type": "application/xml", "OData-Version": "4.0"]) }
   }
 
   /// Where set, no request reaches the service.
@@ -72,6 +77,8 @@ final class StubService: HTTPTransport {
     if isAway { throw .cannotConnect(host: "stub.test", reason: "refused") }
     heard.withLock { $0.append(request) }
     if request.url.path.hasSuffix("$metadata") {
+      metadataRequested.add()
+      let metadata = metadata.withLock { $0 }
       return HTTPResponse(
         status: metadata.status, fields: metadata.fields, url: request.url,
         body: HTTPBodyStream(Array(metadata.body.utf8)))

@@ -13,8 +13,11 @@ package struct ChangeRestrictions: Sendable {
   /// The annotations that reject one of PUT and PATCH: updates that replace the entity, and other updates.
   package private(set) var replaceRestriction: String?
   package private(set) var patchRestriction: String?
-  /// Whether the model says that entities can be created here, which overrides what it says about their set.
-  package private(set) var allowsInsert = false
+  /// Whether the model has the annotation for creations, updates and deletions here: then those of elements that count
+  /// less have no effect. Without `Insertable` and the like, an annotation allows the change.
+  private var describesInsert = false
+  private var describesUpdate = false
+  private var describesDelete = false
   /// Properties that cannot be set when an entity is created. A part of a complex property has its path.
   package internal(set) var notInsertable: Reasons = [:]
   /// Properties that can be set only when an entity is created.
@@ -48,14 +51,16 @@ package struct ChangeRestrictions: Sendable {
   ) {
     if let insert {
       let term = "\(place)InsertRestrictions"
+      describesInsert = true
+      // A path is decided by the service, for each entity.
       if insert["Insertable"]?.bool == false { insertRestriction = "\(term)/Insertable" }
-      allowsInsert = insert["Insertable"]?.bool == true
       notInsertable = insert.reasons("NonInsertableProperties", term)
       notInsertableLinks = insert.reasons("NonInsertableNavigationProperties", term)
       required = insert.reasons("RequiredProperties", term)
     }
     if let update {
       let term = "\(place)UpdateRestrictions"
+      describesUpdate = true
       if update["Updatable"]?.bool == false { updateRestriction = "\(term)/Updatable" }
       notUpdatable = update.reasons("NonUpdatableProperties", term)
       notUpdatableLinks = update.reasons("NonUpdatableNavigationProperties", term)
@@ -66,6 +71,7 @@ package struct ChangeRestrictions: Sendable {
     }
     if let delete {
       let term = "\(place)DeleteRestrictions"
+      describesDelete = true
       if delete["Deletable"]?.bool == false { deleteRestriction = "\(term)/Deletable" }
       notDeletableLinks = delete.reasons("NonDeletableNavigationProperties", term)
     }
@@ -76,20 +82,36 @@ package struct ChangeRestrictions: Sendable {
     updateRestriction ?? (method == .replace ? replaceRestriction : patchRestriction)
   }
 
-  /// Adds further restrictions.
+  /// The restrictions of the entities behind a navigation property: those of the property for the kinds of changes that
+  /// it describes, otherwise those of their set.
+  package func overridden(by navigation: ChangeRestrictions?) -> ChangeRestrictions {
+    guard var result = navigation else { return self }
+    result.merge(self)
+    return result
+  }
+
+  /// Adds the restrictions of an element that counts less.
   mutating func merge(_ other: ChangeRestrictions) {
-    insertRestriction = insertRestriction ?? other.insertRestriction
-    updateRestriction = updateRestriction ?? other.updateRestriction
-    deleteRestriction = deleteRestriction ?? other.deleteRestriction
-    replaceRestriction = replaceRestriction ?? other.replaceRestriction
-    patchRestriction = patchRestriction ?? other.patchRestriction
-    allowsInsert = allowsInsert || other.allowsInsert
-    notInsertable.merge(other.notInsertable) { first, _ in first }
-    notUpdatable.merge(other.notUpdatable) { first, _ in first }
-    required.merge(other.required) { first, _ in first }
-    notInsertableLinks.merge(other.notInsertableLinks) { first, _ in first }
-    notUpdatableLinks.merge(other.notUpdatableLinks) { first, _ in first }
-    notDeletableLinks.merge(other.notDeletableLinks) { first, _ in first }
+    if !describesInsert {
+      insertRestriction = insertRestriction ?? other.insertRestriction
+      notInsertable.merge(other.notInsertable) { first, _ in first }
+      notInsertableLinks.merge(other.notInsertableLinks) { first, _ in first }
+      required.merge(other.required) { first, _ in first }
+      describesInsert = other.describesInsert
+    }
+    if !describesUpdate {
+      updateRestriction = updateRestriction ?? other.updateRestriction
+      replaceRestriction = replaceRestriction ?? other.replaceRestriction
+      patchRestriction = patchRestriction ?? other.patchRestriction
+      notUpdatable.merge(other.notUpdatable) { first, _ in first }
+      notUpdatableLinks.merge(other.notUpdatableLinks) { first, _ in first }
+      describesUpdate = other.describesUpdate
+    }
+    if !describesDelete {
+      deleteRestriction = deleteRestriction ?? other.deleteRestriction
+      notDeletableLinks.merge(other.notDeletableLinks) { first, _ in first }
+      describesDelete = other.describesDelete
+    }
   }
 }
 

@@ -12,7 +12,7 @@ package struct ChangeRules: Sendable {
   /// The restrictions of the entities behind a navigation property, by its path.
   package private(set) var behind: [String: ChangeRestrictions] = [:]
   /// Properties that the service computes, by name. Their values in a change are ignored (OData Protocol 4.01 §11.4.2).
-  private var computed: Reasons = [:]
+  private(set) var computed: Reasons = [:]
   /// Properties that the Core vocabulary allows to be set only when an entity is created.
   private var immutable: Reasons = [:]
 
@@ -35,7 +35,7 @@ package struct ChangeRules: Sendable {
   ///   - source: the name of the set or singleton; nil for contained entities, and those of no set.
   ///   - types: the types of the entities.
   package init(source: String?, types: [EdmStructure], _ model: EdmModel, in container: Container? = nil) {
-    if let source { readSource(source, model) }
+    if let source { readSource(source, types, model) }
     if let container {
       if let navigationRules = container.rules.behind[container.path] { restrictions.merge(navigationRules) }
       for declaring in container.types.flatMap(\.chain) {
@@ -52,11 +52,10 @@ package struct ChangeRules: Sendable {
 
   /// Why no entity can be created in the set, or behind the navigation property of another one.
   package func insertRestriction(behind navigation: ChangeRestrictions?) -> String? {
-    guard let navigation else { return restrictions.insertRestriction }
-    return navigation.insertRestriction ?? (navigation.allowsInsert ? nil : restrictions.insertRestriction)
+    restrictions.overridden(by: navigation).insertRestriction
   }
 
-  private mutating func readSource(_ name: String, _ model: EdmModel) {
+  private mutating func readSource(_ name: String, _ types: [EdmStructure], _ model: EdmModel) {
     if let set = model.entitySet(name) {
       if set.sap("creatable") == "false" { restrictions.insertRestriction = "sap:creatable" }
       if set.sap("updatable") == "false" { restrictions.updateRestriction = "sap:updatable" }
@@ -64,6 +63,10 @@ package struct ChangeRules: Sendable {
     }
     guard let target = model.target(ofSource: name) else { return }
     restrictions.merge(ChangeRestrictions(of: target, model))
+    for navigation in types.flatMap(\.navigationProperties) {
+      behind[navigation.name, default: ChangeRestrictions()].merge(
+        ChangeRestrictions(of: target + "/" + navigation.name, model))
+    }
     for (path, record) in model.navigationRestrictions(target) {
       behind[path, default: ChangeRestrictions()].merge(ChangeRestrictions(record, in: EdmModel.navigationPlace))
     }

@@ -5,9 +5,13 @@ struct ChangedPlace {
   /// The name for messages: the set, or the entities' type with the navigation property.
   private let name: String
   private let type: EdmStructure
-  private let rules: ChangeRules
-  /// The restrictions of the navigation property that leads to the entities, if they state any.
+  /// The restrictions of the entities: those of the navigation property that leads to them count before their set's.
+  private let restrictions: ChangeRestrictions
+  /// Those of that navigation property alone. A longer path to it counts before a shorter one.
   private let behind: ChangeRestrictions?
+  /// The properties that refer to the entity before that navigation property: the service knows their values.
+  private let foreignKey: Set<String>
+  private let isLink: Bool
   /// The rules and the path of that navigation property, whose links may be changed.
   private let link: (rules: ChangeRules, path: String)?
   /// The properties behind the entity.
@@ -17,7 +21,9 @@ struct ChangedPlace {
   /// Nil if the path does not lead to entities that the model describes.
   init?(_ path: ODataBoundPath, rules: @escaping (ODataBoundSource?, EdmStructure) -> ChangeRules) {
     var place: (name: String, type: EdmStructure, source: ODataBoundSource?)?
-    var link: (rules: ChangeRules, path: String)?
+    // The entities before each navigation property, with the path from them.
+    var owners: [(rules: ChangeRules, path: String)] = []
+    var foreignKey: Set<String> = []
     var names: [String] = []
     for segment in path.segments {
       switch segment.kind {
@@ -25,7 +31,8 @@ struct ChangedPlace {
       case .navigation(let navigation):
         guard let owner = place, let type = navigation.type.structure else { return nil }
         let step = (names + [navigation.name]).joined(separator: "/")
-        link = (rules(owner.source, owner.type), step)
+        owners = owners.map { ($0.rules, $0.path + "/" + step) } + [(rules(owner.source, owner.type), step)]
+        foreignKey = type.foreignKey(to: owner.type)
         place = (owner.name + "/" + step, type, segment.source)
         names = []
       case .property(let property): names.append(property.name)
@@ -38,9 +45,12 @@ struct ChangedPlace {
     }
     guard let place else { return nil }
     (name, type, property) = (place.name, place.type, names)
-    self.rules = rules(place.source, place.type)
-    self.link = link
-    behind = link.flatMap { $0.rules.behind[$0.path] }
+    link = owners.last
+    behind = owners.reversed().compactMap { $0.rules.behind[$0.path] }
+      .reduce(nil) { shorter, longer in shorter?.overridden(by: longer) ?? longer }
+    restrictions = rules(place.source, place.type).restrictions.overridden(by: behind)
+    self.foreignKey = foreignKey
+    isLink = if case .ref? = path.segments.last?.kind { true } else { false }
     rulesOfType = { rules(place.source, $0) }
   }
 
@@ -48,11 +58,12 @@ struct ChangedPlace {
   func check(_ request: ODataSingleRequest, _ model: EdmModel) throws(QueryRules.Violation) {
     switch request.operation {
     case .create, .createMedia:
-      if let reason = rules.insertRestriction(behind: behind) { throw violation("entities cannot be created", reason) }
+      if let reason = restrictions.insertRestriction { throw violation("entities cannot be created", reason) }
       if request.operation == .create { try checkCreated(request, model) }
     case .update(let method):
-      let reason = behind?.updateRestriction(by: method) ?? rules.restrictions.updateRestriction(by: method)
-      if let reason { throw violation("entities cannot be updated", reason) }
+      if let reason = restrictions.updateRestriction(by: method) {
+        throw violation("entities cannot be updated", reason)
+      }
       if property.isEmpty {
         // The service ignores unchangeable properties in an entity that replaces another one (OData Protocol 4.01
         // §11.4.3).
@@ -61,22 +72,25 @@ struct ChangedPlace {
         try checkProperty()
       }
     case .delete where !property.isEmpty, .updateMedia, .deleteMedia:
-      if let reason = behind?.updateRestriction ?? rules.restrictions.updateRestriction {
+      if let reason = restrictions.updateRestriction {
         throw violation("entities cannot be updated", reason)
       }
       try checkProperty()
+    case .delete where isLink: try checkLink(isRemoved: true)
     case .delete:
-      if let reason = behind?.deleteRestriction ?? rules.restrictions.deleteRestriction {
-        throw violation("entities cannot be deleted", reason)
-      }
-    case .createLink, .updateLink, .deleteLink:
-      guard let link else { return }
-      let restrictions = link.rules.restrictions
-      if let reason = restrictions.notUpdatableLinks[link.path] { throw violation("links cannot be changed", reason) }
-      if request.operation == .deleteLink, let reason = restrictions.notDeletableLinks[link.path] {
-        throw violation("links cannot be removed", reason)
-      }
+      if let reason = restrictions.deleteRestriction { throw violation("entities cannot be deleted", reason) }
+    case .createLink, .updateLink: try checkLink(isRemoved: false)
+    case .deleteLink: try checkLink(isRemoved: true)
     case .read, .readMedia, .invokeFunction, .invokeAction: break
+    }
+  }
+
+  private func checkLink(isRemoved: Bool) throws(QueryRules.Violation) {
+    guard let link else { return }
+    let restrictions = link.rules.restrictions
+    if let reason = restrictions.notUpdatableLinks[link.path] { throw violation("links cannot be changed", reason) }
+    if isRemoved, let reason = restrictions.notDeletableLinks[link.path] {
+      throw violation("links cannot be removed", reason)
     }
   }
 
@@ -87,7 +101,8 @@ struct ChangedPlace {
   private func checkCreated(_ request: ODataSingleRequest, _ model: EdmModel) throws(QueryRules.Violation) {
     guard let entity = ChangedPlace.entity(request.body) else { return }
     let type = entity.typeName.flatMap(model.structure) ?? type
-    let restrictions = rulesOfType(type).restrictions
+    let rules = rulesOfType(type)
+    let restrictions = rules.restrictions.overridden(by: behind)
     for property in entity.properties where property.value != .null {
       for (path, reason) in ChangeRules.all(in: property, among: restrictions.notInsertable)
       where !request.allowedProperties.contains(path) {
@@ -98,9 +113,9 @@ struct ChangedPlace {
       guard let reason = restrictions.notInsertableLinks[link.name] else { continue }
       throw violation("\(link.name) cannot be set in a new entity", reason)
     }
-    let bound = Set(entity.navigationLinks.flatMap { type.navigationProperty($0.name)?.foreignKey ?? [] })
+    let bound = foreignKey.union(entity.navigationLinks.flatMap { type.navigationProperty($0.name)?.foreignKey ?? [] })
     for (path, reason) in restrictions.required.sorted(by: { $0.key < $1.key }) where type.property(path) != nil {
-      guard entity[path] ?? .null == .null, !bound.contains(path) else { continue }
+      guard rules.computed[path] == nil, entity[path] ?? .null == .null, !bound.contains(path) else { continue }
       throw violation("a new entity needs a value for \(path)", reason)
     }
   }
@@ -110,18 +125,18 @@ struct ChangedPlace {
     let key = Set(type.key.map(\.path))
     // The key in a body has no effect (OData Protocol 4.01 §11.4.3).
     for property in entity.properties where !key.contains(property.name) {
-      for (path, reason) in ChangeRules.all(in: property, among: rules.restrictions.notUpdatable) {
+      for (path, reason) in ChangeRules.all(in: property, among: restrictions.notUpdatable) {
         throw violation("\(path) cannot be changed", reason)
       }
     }
     for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
-      guard let reason = rules.restrictions.notUpdatableLinks[link.name] else { continue }
+      guard let reason = restrictions.notUpdatableLinks[link.name] else { continue }
       throw violation("\(link.name) cannot be changed", reason)
     }
   }
 
   private func checkProperty() throws(QueryRules.Violation) {
-    guard let reason = ChangeRules.reason(of: property, among: rules.restrictions.notUpdatable) else { return }
+    guard let reason = ChangeRules.reason(of: property, among: restrictions.notUpdatable) else { return }
     throw violation("\(property.joined(separator: "/")) cannot be changed", reason)
   }
 
@@ -131,6 +146,14 @@ struct ChangedPlace {
     case .properties(let properties): ODataEntity(properties: properties)
     default: nil
     }
+  }
+}
+
+extension EdmStructure {
+  /// The properties that refer to entities of a type, by the navigation properties that lead there.
+  fileprivate func foreignKey(to type: EdmStructure) -> Set<String> {
+    let names = Set(type.chain.map(\.name))
+    return Set(navigationProperties.filter { names.contains($0.type.item.description) }.flatMap(\.foreignKey))
   }
 }
 

@@ -62,7 +62,7 @@ package final class ModelRules: Sendable {
 
   /// The rules of the entities of a type in a set, or contained in its entities.
   private func rules(of source: ODataBoundSource?, type: EdmStructure) -> ChangeRules {
-    let steps = source.map { [$0.source.name] + $0.containment.map(\.name) } ?? []
+    let steps = source.map { [$0.source.name] + $0.containment.map { $0.declaringType.name + "/" + $0.name } } ?? []
     let place = steps.joined(separator: "/") + ":" + type.name
     if let rules = rulesByPlace.withLock({ $0[place] }) { return rules }
     var rules = ChangeRules(source: source?.source.name, types: [source?.source.type ?? type], model)
@@ -82,9 +82,11 @@ package final class ModelRules: Sendable {
   }
 }
 
-/// A store that rejects queries that the service's model does not allow, before it sends them. Typed queries are
-/// checked; reads by URL are not. An offline store is none: it can run every query on its own data.
+/// A store that rejects requests that the service's model does not allow, before it sends them. Changes and typed
+/// queries are checked; reads by URL are not. An offline store is none: it can run every query on its own data.
 package protocol RestrictedStore: ODataStore {
   /// Throws ``ODataServiceError`` (`invalidRequest`) for such a query.
   func check(query path: String) throws
+  /// Throws ``ODataServiceError`` (`invalidRequest`) for such a change.
+  func check(change request: ODataSingleRequest) throws
 }

@@ -29,20 +29,26 @@ struct QueryCheck {
       }
     }
     guard let rules, names.isEmpty else { return }
-    let byKey = if case .key? = path.segments.last(where: { $0.type != nil })?.kind { true } else { false }
+    let last = path.segments.last { segment in
+      if case .cast = segment.kind { false } else { segment.type != nil }
+    }
+    let byKey = if case .key? = last?.kind { true } else { false }
     try rules.checkReadable(byKey: byKey)
     if countsItems { try rules.checkCount() }
+    // What a set requires of its queries does not apply to the entities behind a navigation property.
+    let isSet = !path.segments.contains { if case .navigation = $0.kind { true } else { false } }
+    if !isKeyed, isSet { try rules.checkRequiredFilter(options.filter.map { UsedPaths($0).paths }) }
     try check(options, rules, isCollection: !isKeyed)
   }
 
   private func check(
-    _ options: ODataBoundOptions, _ rules: QueryRules, isCollection: Bool
+    _ options: ODataBoundOptions, _ rules: QueryRules, isCollection: Bool, isNested: Bool = false
   ) throws(QueryRules.Violation) {
     if isCollection {
-      try rules.checkFilter(options.filter.map { UsedPaths($0).paths })
+      if let filter = options.filter { try rules.checkFilter(UsedPaths(filter, isNested: isNested).paths) }
       try rules.checkSort(
         options.orderBy.flatMap { item in
-          UsedPaths(item.expression).paths.map { ($0, item.isDescending) }
+          UsedPaths(item.expression, isNested: isNested).paths.map { ($0, item.isDescending) }
         })
       if options.search != nil { try rules.checkSearch() }
       if options.count == true { try rules.checkCount() }
@@ -61,7 +67,7 @@ struct QueryCheck {
       else { continue }
       let behind = rules.behind(navigation, path: path, source: last.source)
       if nested.count == true { try rules.checkCount(of: path) }
-      try check(nested, behind, isCollection: navigation.type.isCollection)
+      try check(nested, behind, isCollection: navigation.type.isCollection, isNested: true)
     }
   }
 

@@ -38,6 +38,7 @@ struct QueryRules {
   ) -> QueryRules {
     var places: [Place] = []
     for case .element(let target) in self.places {
+      places.append(.element(target + "/" + path))
       places += model.navigationRestrictions(target).filter { $0.path == path }.map { .navigation($0.record) }
     }
     places.append(.element(navigation.declaringType.name + "/" + navigation.name))
@@ -65,16 +66,23 @@ struct QueryRules {
     }
   }
 
-  /// - Parameter used: the paths of the properties that the filter uses; nil if there is no filter.
-  func checkFilter(_ used: [String]?) throws(Violation) {
+  /// - Parameter used: the paths of the properties that the filter uses.
+  func checkFilter(_ used: [String]) throws(Violation) {
     let (filter, place) = value("FilterRestrictions") ?? (nil, "")
-    if used != nil, filter?["Filterable"]?.bool == false {
+    if filter?["Filterable"]?.bool == false {
       throw violation("cannot be filtered", place + "/Filterable")
     }
-    for path in used ?? [] {
+    for path in used {
       let reason = Self.reason(path, filter?.reasons("NonFilterableProperties", place)) ?? sap("filterable", path)
       if let reason { throw violation("cannot be filtered by \(path)", reason) }
     }
+  }
+
+  /// Checks what every query of the set must filter by.
+  ///
+  /// - Parameter used: the paths of the properties that the filter uses; nil if there is no filter.
+  func checkRequiredFilter(_ used: [String]?) throws(Violation) {
+    let (filter, place) = value("FilterRestrictions") ?? (nil, "")
     if used == nil, filter?["RequiresFilter"]?.bool == true {
       throw violation("can be read only with a filter", place + "/RequiresFilter")
     }

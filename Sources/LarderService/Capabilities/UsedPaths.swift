@@ -7,7 +7,13 @@ struct UsedPaths {
   /// The path of the collection that each variable of a lambda iterates over.
   private var variables: [String: [String]] = [:]
 
-  init(_ expression: ODataBoundExpression) { add(expression) }
+  private let isNested: Bool
+
+  /// - Parameter isNested: whether the expression is in the options of `$expand`: `$it` is another entity there.
+  init(_ expression: ODataBoundExpression, isNested: Bool = false) {
+    self.isNested = isNested
+    add(expression)
+  }
 
   private mutating func add(_ expression: ODataBoundExpression) {
     switch expression.kind {
@@ -34,6 +40,7 @@ struct UsedPaths {
   private mutating func add(_ path: ODataBoundPath) {
     var names: [String]
     switch path.root {
+    case .it where isNested: return
     case .implicit, .it: names = []
     case .variable(let variable): names = variables[variable] ?? []
     case .expression(let expression): return add(expression)

@@ -263,7 +263,12 @@ extension ODataServiceError: LarderError {
   /// credentials, no query, and nothing else of a payload. The words of the service may contain personal data.
   public var explanation: ErrorExplanation {
     let location = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
-    let text = category.explanation
+    var text = category.explanation
+    if case .cancelled = category, let status = response?.httpStatus, status < 300 {
+      text = ErrorExplanation(
+        "The change was made, but the call was cancelled before its entity was read.",
+        cure: "Read the entity. Do not send the change again.")
+    }
     let message = if case .http = category { summary } else { text.message }
     return ErrorExplanation("\(ErrorExplanation.clause(message)) (\(operation)\(location))", cure: text.cure)
   }

@@ -21,7 +21,7 @@ extension ODataEntitySet {
   /// Reads the first entity as another type, with the selected properties; nil if there is none.
   public func first<Row: Decodable & Sendable>(
     as type: Row.Type, @ODataSelectBuilder selecting items: Selecting
-  ) async throws -> Row? { try await top(1).all(as: type, selecting: items).first }
+  ) async throws -> Row? { try await first(query.select(items)) }
 
   /// The pages of the result as another type, with the selected properties.
   public func pages<Row: Decodable & Sendable>(

@@ -43,7 +43,19 @@ public struct ODataEntitySet<Entity: ODataDescribed & Decodable & Sendable>: ODa
   public func all() async throws -> [Entity] { try await rows(query) }
 
   /// Reads the first entity; nil if there is none.
-  public func first() async throws -> Entity? { try await top(1).all().first }
+  ///
+  /// Sends `$top=1`, unless the metadata say that the set does not support it: then the first page with entities is read.
+  public func first() async throws -> Entity? { try await first(query) }
+
+  func first<Row: Decodable & Sendable>(_ query: ODataQuery<Entity>) async throws -> Row? {
+    let top = query.top(1)
+    if (try? store.checkedText(top)) != nil {
+      let rows: [Row] = try await rows(top)
+      return rows.first
+    }
+    for try await page in pages(query) as ODataPages<[Row]> where !page.isEmpty { return page[0] }
+    return nil
+  }
 
   /// Counts the entities that `$filter` and `$search` select, without reading them. No other option has an effect.
   public func count() async throws -> Int64 {
@@ -169,8 +181,11 @@ extension ODataServiceError {
   static func unread(
     _ problem: any Error, after operation: String, _ done: String, _ response: ODataSingleResponse?
   ) -> any Error {
-    let problem = CancellationError.replacing(problem)
-    if problem is CancellationError { return problem }
+    if (problem as? any LarderError)?.isCancelled == true {
+      // The response says what was done: the creation of an entity must not be repeated.
+      return ODataServiceError(
+        .cancelled, operation: operation, url: response?.url, cause: problem, response: response)
+    }
     let text = "the entity was \(done), but cannot be read: "
     let category: Category =
       switch (problem as? ODataServiceError)?.category {

@@ -58,13 +58,21 @@ extension ODataEntitySet {
           return created
         }
         // No content: the service names the entity (OData Protocol 4.01 §8.3.3, §8.3.4).
-        if let url = response?.createdEntity, let created = try await store.read(type, url) { return created }
+        if let url = response?.createdEntity, let created = try await store.read(type, url + options(type)) {
+          return created
+        }
         problem = ODataServiceError(
           .malformedResponse("the response neither contains the created entity nor names it"), operation: "create",
           url: response?.url, response: response)
       } catch { problem = error }
       throw ODataServiceError.unread(problem, after: "create", "created", response)
     }
+  }
+
+  /// The query options with which the entity that a service names is read.
+  private func options<Created: ODataDescribed>(_ type: Created.Type) throws -> String {
+    let text = try store.text(query.at(query.path, as: type))
+    return text.firstIndex(of: "?").map { String(text[$0...]) } ?? ""
   }
 
   /// Reads the created entity with all properties that its type declares: a response to a creation has those that the
@@ -231,6 +239,8 @@ extension ODataStore {
 private final class BatchResponses {
   private let store: any ODataStore
   private var requests: [ODataSingleRequest] = []
+  /// The changes that the store rejects, by their places among the requests.
+  private var rejections: [Int: any Error] = [:]
   private var results: ArraySlice<Result<ODataSingleResponse, any Error>> = []
 
   init(_ store: any ODataStore) { self.store = store }
@@ -244,21 +254,32 @@ private final class BatchResponses {
 
   func sendBatch() async throws {
     guard !requests.isEmpty else { return }
+    for (place, request) in requests.enumerated() {
+      do { try (store as? any RestrictedStore)?.check(change: request) } catch { rejections[place] = error }
+    }
+    let sent = requests.indices.filter { rejections[$0] == nil }
+    var responses = try await send(sent.map { requests[$0] })[...]
+    results = requests.indices.map { rejections[$0].map { .failure($0) } ?? responses.removeFirst() }[...]
+  }
+
+  private func send(
+    _ requests: [ODataSingleRequest]
+  ) async throws -> [Result<ODataSingleResponse, any Error>] {
+    guard !requests.isEmpty else { return [] }
     // Before V4, changes are possible only in change sets (OData V2 Batch Processing §2.2).
     let needsChangeSets = store.model.map { $0.version < .v4 } ?? false
     let items = requests.map { request -> ODataBatchRequest.Item in
       needsChangeSets && !request.isRead ? .changeSet([request]) : .single(request)
     }
     let response = try await store.execute(batch: ODataBatchRequest(items, continuesOnError: true))
-    results =
-      response.slots.map { slot in
-        switch slot {
-        case .response(let response)?: .success(response)
-        case .changeSet(let responses)? where responses.count == 1: .success(responses[0])
-        case .failure(let error)?: .failure(error)
-        case .changeSet?, nil: .failure(ODataServiceError(.notProcessed, operation: "batch"))
-        }
-      }[...]
+    return requests.indices.map { place in
+      switch place < response.slots.count ? response.slots[place] : nil {
+      case .response(let response)?: .success(response)
+      case .changeSet(let responses)? where responses.count == 1: .success(responses[0])
+      case .failure(let error)?: .failure(error)
+      case .changeSet?, nil: .failure(ODataServiceError(.notProcessed, operation: "batch"))
+      }
+    }
   }
 
   func sendChangeSet() async throws {
