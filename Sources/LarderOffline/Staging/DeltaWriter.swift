@@ -73,7 +73,6 @@ struct DeltaWriter {
   mutating func finish(_ connection: Connection) throws(StorageError) -> DownloadOutcome {
     for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
     try resolveReleased(connection)
-    try deleteKept(connection)
     for table in outcome.changed { try registry.forgetSearch(table: table, connection) }
     if hasNewTables || !outcome.changed.isEmpty { try connection.countVersionUp() }
     try connection.logChange(outcome.changed)
@@ -226,18 +225,6 @@ struct DeltaWriter {
     ) { (_) throws(StorageError) in true }
     guard isLeft == true, try !connection.keepNamed(id) else { return }
     try delete(table, id, connection)
-  }
-
-  /// Deletes rows that were kept for changes that no longer exist.
-  private mutating func deleteKept(_ connection: Connection) throws(StorageError) {
-    for id in try connection.keptInVain() {
-      for table in registry.entities.keys.sorted() {
-        let isLeft = try connection.first(
-          "SELECT 1 FROM \(name(table)) WHERE \"@id\" = ?1 AND \"@queries\" = 0 AND \"@state\" = 0", .integer(id)
-        ) { (_) throws(StorageError) in true }
-        if isLeft == true { try delete(table, id, connection) }
-      }
-    }
   }
 
   /// Deletes an entity whose deletion this store has uploaded: the delta need not mention it.

@@ -146,8 +146,7 @@ extension GenerationRead {
       """
     try await replica.database.stage { (connection) throws(StorageError) in
       try connection.run(named, .integer(1 << work.bit))
-      let left = "SELECT \"@id\" FROM \(work.next) WHERE \"@id\" IN (\(Connection.namedRows)) AND \"@queries\" = 0"
-      for row in try connection.integers(left) { _ = try connection.keepNamed(row) }
+      try connection.keepNamed(in: work.next, queries: 0)
     }
     guard work.isShared else { return }
     let copy = """

@@ -78,7 +78,7 @@ struct LongQueueTests {
   func named() async throws {
     let rig = try await UploadRig()
     let plans = try await rig.open.read { snapshot in
-      try snapshot.connection.rows("EXPLAIN QUERY PLAN \(Connection.keepingNamed)", .integer(1)) {
+      try snapshot.connection.rows("EXPLAIN QUERY PLAN \(Connection.namingRow)", .integer(1)) {
         (row) throws(StorageError) in try row.text(3)
       }
     }

@@ -55,6 +55,34 @@ struct RejectedCreationTests {
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3") == ["7|mine"])
   }
 
+  @Test("The entity stays after a later change is sent or undone", arguments: [true, false])
+  func laterChange(isSent: Bool) async throws {
+    let rig = try await rejected()
+    #expect(try await rig.store.retry(1, as: .update) == 2)
+    #expect(try await rig.store.upload().sent == 2)
+    try await rig.store.update("Orders(7)", to: entity(("Note", .string("later"))))
+    let count = try await isSent ? rig.store.upload().sent : rig.store.undoAllPendingChanges()
+    #expect(count == 1)
+    let note = isSent ? "later" : "n"
+    #expect(try await rig.rows("SELECT Name, Note FROM {Orders} WHERE ID = 7") == ["mine|\(note)"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("The version of the service that replaces a discarded creation stays", arguments: [true, false])
+  func changeOfDiscarded(isSent: Bool) async throws {
+    let rig = try await UploadRig()
+    _ = try await rig.store.create(entity(("ID", .int32(7)), ("Name", .string("mine"))), in: "Orders")
+    try await rig.lose("batch")
+    rig.service.change { $0.sets["Orders"]?[7] = .init(values: ["ID": "7", "Name": "\"theirs\""]) }
+    #expect(try await rig.store.upload().failed == 1)
+    #expect(try await rig.store.discard(1) == 1)
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 7") == ["theirs"])
+    try await rig.store.update("Orders(7)", to: entity(("Note", .string("later"))))
+    let count = try await isSent ? rig.store.upload().sent : rig.store.undoAllPendingChanges()
+    #expect(count == 1)
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 7") == ["theirs"])
+  }
+
   @Test("The creation can get another key, and its dependents follow", arguments: [false, true], [false, true])
   func key(isV2: Bool, downloads: Bool) async throws {
     let rig = try await rejected(isV2: isV2, downloads: downloads)

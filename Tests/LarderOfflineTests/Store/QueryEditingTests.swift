@@ -84,6 +84,51 @@ struct QueryEditingTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("a row of a removed query that a pending creation names goes after the upload")
+  func namedRow() async throws {
+    let rig = try await UploadRig()
+    try await rig.create("Items", key: 9, ["Text": .string("mine")], order: try await rig.row("Orders", 1), orderKey: 1)
+    try await rig.store.removeDefiningQuery("orders")
+    #expect(try await rig.rows("SELECT ID FROM {Orders}") == ["1"])
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT ID FROM {Orders}") == ["1"])
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(try await rig.rows("SELECT ID FROM {Orders}").isEmpty)
+    #expect(try await rig.rows("SELECT row FROM larder_reference").isEmpty)
+    #expect(try await rig.isClean())
+  }
+
+  @Test("a row of a removed query goes after its own change, though a pending creation named it before")
+  func namedRowWithChange() async throws {
+    let rig = try await UploadRig()
+    let order = try await rig.row("Orders", 1)
+    try await rig.create("Items", key: 9, ["Text": .string("mine")], order: order, orderKey: 1)
+    try await rig.store.removeDefiningQuery("orders")
+    try await rig.update(order, ["Name": .string("mine")])
+    rig.service.fail(.status(400), times: 9) { $0.hasPrefix("PATCH") }
+    #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0)).sent == 1)
+    rig.service.change { $0.fault = nil }
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders}") == ["1|mine"])
+    try await rig.store.retryAll()
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(try await rig.rows("SELECT ID FROM {Orders}").isEmpty)
+    #expect(try await rig.isClean())
+  }
+
+  @Test("a row of a removed query that another query downloads again stays after its change is sent")
+  func rowDownloadedAgain() async throws {
+    let rig = try await UploadRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
+    try await rig.store.removeDefiningQuery("orders")
+    try await rig.store.add(OfflineODataDefiningQuery("first", "Orders(1)"))
+    try await rig.store.download()
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders}") == ["1|mine"])
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT row FROM larder_reference").isEmpty)
+  }
+
   @Test("the event log shows the strategy of downloads that an earlier version has logged")
   func earlierEvents() async throws {
     let rig = try await UploadRig()

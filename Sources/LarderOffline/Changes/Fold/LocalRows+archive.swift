@@ -107,7 +107,7 @@ extension LocalRows {
   mutating func drop(_ id: Int64) throws(StorageError) {
     try touch(try queue.effects(of: id))
     if let entity = try queue.entry(id)?.request.entity { try touch(entity) }
-    try queue.remove([id])
+    try remove([id])
   }
 }
 

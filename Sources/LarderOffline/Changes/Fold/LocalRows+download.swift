@@ -76,6 +76,7 @@ extension LocalRows {
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
     }
     for (link, _) in unfolded.links { try rebase(link, to: try isPresent(link)) }
+    released.formUnion(try connection.markedRows())
     try finish()
     try recordArrivals()
     return conflicts
@@ -126,6 +127,7 @@ extension LocalRows {
       let isShown = try isPresent(link)
       try rebase(link, to: wasTold == true ? isShown : isThere)
     }
+    released.formUnion(try connection.markedRows())
     try finish()
     try recordArrivals()
     return conflicts

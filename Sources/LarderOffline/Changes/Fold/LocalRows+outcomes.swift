@@ -54,7 +54,7 @@ extension LocalRows {
       }
     }
     try endMedia(of: request)
-    try queue.remove([request])
+    try remove([request])
     if let entity, let etag = serverCells?.text(.etag) {
       // Later requests were based on the result of this one.
       let hidesLinks = (try keptBase(entity.row) ?? nil)?.linkETag != nil
@@ -97,8 +97,16 @@ extension LocalRows {
       for generation in generations { try StoredStreams.drop(generation, connection) }
       try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(id))
     }
-    try queue.remove(ids)
+    try remove(ids)
     return ids
+  }
+
+  /// Removes requests from the queue. Rows that were kept for them are released.
+  mutating func remove(_ requests: some Sequence<Int64>) throws(StorageError) {
+    for request in requests {
+      released.formUnion(try connection.markedRows(namedBy: request))
+      try queue.remove([request])
+    }
   }
 
   /// Stores the server's current version of a row, whether or not it has pending changes; nil if the server does not

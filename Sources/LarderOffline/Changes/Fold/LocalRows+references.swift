@@ -114,39 +114,3 @@ extension QueuedEntity {
     return rows
   }
 }
-
-// Rows that no defining query includes any more, but that a pending change names: the change could not be sent without
-// them.
-extension Connection {
-  /// Selects the rows that changes name.
-  static let namedRows = "SELECT n.row \(naming)"
-
-  /// Keeps row `?1` if a change names it. Only the references of the row are read.
-  static let keepingNamed = """
-    INSERT OR IGNORE INTO larder_reference(row, request) SELECT ?1, 0 WHERE EXISTS(SELECT 1 \(naming) AND n.row = ?1)
-    """
-
-  /// A deletion needs only the row that contains its entity, for the path. Its references to other rows decide when it is
-  /// sent, and keep no row.
-  private static let naming = """
-    FROM larder_reference n JOIN larder_request q ON q.id = n.request
-      WHERE (NOT EXISTS(
-        SELECT 1 FROM larder_effect e WHERE e.request = q.id AND e.row = q.entity AND e.kind = \(Effect.Kind.delete.rawValue))
-      OR n.row = (SELECT json_extract(b.cells, '$."@parent"') FROM larder_base b WHERE b.row = q.entity))
-    """
-
-  /// Keeps a row if a change names it. Returns whether one does.
-  func keepNamed(_ row: Int64) throws(StorageError) -> Bool {
-    try run(Self.keepingNamed, .integer(row))
-    return try first("SELECT 1 FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row)) {
-      (_) throws(StorageError) in true
-    } ?? false
-  }
-
-  /// Removes the marks of rows that were kept and that no change names any more. Returns these rows.
-  func keptInVain() throws(StorageError) -> [Int64] {
-    let rows = try integers("SELECT row FROM larder_reference WHERE request = 0 AND row NOT IN (\(Self.namedRows))")
-    for row in rows { try run("DELETE FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row)) }
-    return rows
-  }
-}

@@ -9,6 +9,8 @@ struct LocalRows {
   private var touched: Set<RowReference> = []
   private var touchedLinks: Set<LinkReference> = []
   private(set) var changed: Set<Int> = []
+  /// Rows that were kept for changes, and that may no longer be needed.
+  var released: Set<Int64> = []
   /// Conflicts that a download has found in this transaction.
   var noticed: [OfflineODataNoticedConflict] = []
   /// Rows with pending changes that a download has added or changed in this transaction.
@@ -262,6 +264,8 @@ struct LocalRows {
     }
     for (table, id, cells) in writes { try put(cells, at: id, table) }
     for link in touchedLinks { try fold(link) }
+    try deleteKept(released.union(touched.map(\.row)))
+    released = []
     let isQueueChanged = !touched.isEmpty || !touchedLinks.isEmpty
     touched = []
     touchedLinks = []
@@ -278,13 +282,9 @@ struct LocalRows {
     let old = try effective(reference)
     let flags = try pendingState(of: reference.row)
     guard flags != 0 else {
-      // While it had pending changes, the last query that brings the row may have been removed.
-      var isRemoved = base?.isMadeHere == false && base?.integer(.queries) == 0
-      if isRemoved { isRemoved = try !connection.keepNamed(reference.row) }
-      if isRemoved || base?.isKept != true {
+      if base?.isKept != true {
         try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
       }
-      guard !isRemoved else { return (old, nil) }
       var image = PendingFold.row(base, [])?.withoutMarks
       image?[.state] = .integer(base?.isMadeHere == true ? LocalState.made : 0)
       return (old, image?.withoutNulls)

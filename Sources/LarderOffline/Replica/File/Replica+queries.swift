@@ -116,27 +116,20 @@ extension Replica {
       for (name, bit) in names {
         guard let table = snapshot.plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
-        try connection.removeBases(of: 1 << bit, in: name)
-        let isPending = try connection.first(
-          """
-          SELECT 1 FROM \(physical) WHERE "@state" <> 0 OR "@id" IN (\(Connection.namedRows))
-          UNION ALL SELECT 1 FROM larder_base WHERE name = ?1 LIMIT 1
-          """,
-          .text(name)
-        ) { (_) throws(StorageError) in true }
-        if try connection.bits(in: name) == 0, isPending == nil {
+        let mask = Int64(1) << bit
+        try connection.removeBases(of: mask, in: name)
+        if try connection.bits(in: name) == 0, try !connection.hasPending(physical, name) {
           // No other query has rows in the table: it is dropped now and emptied later.
           try registry.drop(table: table.number, connection)
           continue
         }
-        try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
-        let isLeft = "\"@queries\" = 0 AND \"@state\" = 0"
+        try connection.keepNamed(in: physical, queries: mask)
         try connection.run(
           """
-          INSERT OR IGNORE INTO larder_reference(row, request) SELECT "@id", 0 FROM \(physical)
-            WHERE \(isLeft) AND "@id" IN (\(Connection.namedRows))
-          """)
-        try connection.run("DELETE FROM \(physical) WHERE \(isLeft) AND \"@id\" NOT IN (\(Connection.namedRows))")
+          DELETE FROM \(physical) WHERE "@queries" = ?1 AND "@state" = 0 AND "@id" NOT IN (\(Connection.namedRows))
+          """, .integer(mask))
+        try connection.run(
+          "UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1 WHERE \"@queries\" & ?1 <> 0", .integer(mask))
         try registry.forgetSearch(table: table.number, connection)
       }
       try connection.countVersionUp()
@@ -167,21 +160,33 @@ extension Replica {
 }
 
 extension Connection {
-  /// Removes the bit of a query from the bases of a table, and the bases of rows that no query brings and no change
-  /// needs: with its base, such a row would come back.
+  /// Removes the bit of a query from the bases of a table, and the bases of rows that no other query includes and no
+  /// change needs: with its base, such a row would come back.
   fileprivate func removeBases(of bit: Int64, in name: String) throws(StorageError) {
+    try run(
+      """
+      DELETE FROM larder_base WHERE name = ?1 AND json_extract(cells, '$."@queries"') = ?2
+        AND row NOT IN (\(Self.namedRows))
+        AND NOT EXISTS(SELECT 1 FROM larder_request WHERE entity = larder_base.row)
+        AND NOT EXISTS(SELECT 1 FROM larder_effect WHERE row = larder_base.row)
+      """, .text(name), .integer(bit))
+    try keepPending(in: name, queries: bit)
     try run(
       """
       UPDATE larder_base SET cells = json_set(cells, '$."@queries"', json_extract(cells, '$."@queries"') & ~?1)
         WHERE name = ?2 AND json_extract(cells, '$."@queries"') & ?1 <> 0
       """, .integer(bit), .text(name))
-    try run(
+  }
+
+  /// Whether a table has rows that were created here, or that changes change or name.
+  fileprivate func hasPending(_ physical: String, _ name: String) throws(StorageError) -> Bool {
+    try first(
       """
-      DELETE FROM larder_base WHERE name = ?1 AND json_extract(cells, '$."@queries"') = 0
-        AND json_extract(cells, '$."@state"') & \(LocalState.made) = 0 AND row NOT IN (\(Self.namedRows))
-        AND NOT EXISTS(SELECT 1 FROM larder_request WHERE entity = larder_base.row)
-        AND NOT EXISTS(SELECT 1 FROM larder_effect WHERE row = larder_base.row)
-      """, .text(name))
+      SELECT 1 FROM larder_base WHERE name = ?1
+      UNION ALL SELECT 1 FROM (\(Self.namedRows)) AS n CROSS JOIN \(physical) ON "@id" = n.row
+      UNION ALL SELECT 1 FROM \(physical) WHERE "@state" <> 0 LIMIT 1
+      """, .text(name)
+    ) { (_) throws(StorageError) in true } ?? false
   }
 
   /// Makes the next download of a query read everything.
