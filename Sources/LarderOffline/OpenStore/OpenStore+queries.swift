@@ -109,6 +109,7 @@ extension OpenStore {
   @discardableResult
   func remove(_ name: String) async throws -> Bool {
     guard try await replica.query(name) != nil else { return false }
+    try await replica.write { (snapshot) throws(StorageError) in try LocalRows(snapshot).nameContainers() }
     try await replica.removeQuery(name)
     try await changeQuerySettings { settings in
       settings.untracked.remove(name)

@@ -185,16 +185,3 @@ private struct ContainedReach {
     }
   }
 }
-
-extension LocalRows {
-  /// An entity, the entity that contains it, the entity that contains that one, and so on.
-  fileprivate func containers(of entity: RowReference) throws -> [RowReference] {
-    var all = [entity]
-    while let last = all.last, case .containment(let above, _)? = plan.table(last.table)?.place,
-      let row = try effective(last)?.integer(.parent), all.count < 32
-    {
-      all.append(RowReference(plan.tables[above].name, row))
-    }
-    return all
-  }
-}

@@ -39,7 +39,8 @@ struct ContainedQueryTests {
         if path == "$metadata" {
           return .response(200, fields: [.contentType: "application/xml"], body: Self.metadata)
         }
-        requested.withLock { $0.append(path) }
+        requested.withLock { $0.append(request.method == .get ? path : "\(request.method) \(path)") }
+        if request.method != .get { return .response(204) }
         // The second page of a set is at its name with a `+`.
         let isNext = request.query?.contains("next") == true
         guard let rows = self[isNext ? path + "+" : path] else { return .response(404) }
@@ -99,6 +100,37 @@ struct ContainedQueryTests {
   private func notDownloaded(_ store: OfflineODataProvider, _ path: String) async {
     let error = await #expect(throws: OfflineODataError.self, "\(path)") { try await store.readJSON(path) }
     #expect(error?.name == .notDownloaded, "\(path): \(error.debugDescription)")
+  }
+
+  enum RemovedQueryCase: CaseIterable, Sendable {
+    case sent, undone, undoneInQueueOfEarlierVersion, deletion
+  }
+
+  @Test(
+    "A pending change of a contained entity is sent although the query of its container was removed",
+    arguments: RemovedQueryCase.allCases)
+  func removedQuery(removal: RemovedQueryCase) async throws {
+    let service = Service()
+    let item = "{\"No\":2,\"Text\":\"b\",\"Notes\":[{\"No\":7,\"Text\":\"note\"}]}"
+    service["Orders"] = "{\"ID\":1,\"Items\":[\(item)]}"
+    let (rig, server) = try service.rig()
+    defer { server.stop() }
+    let store = try await rig.open(["orders": "Orders?$expand=Items($expand=Notes)"])
+    let (item2, note7) = ("Orders(1)/Items(2)", "Orders(1)/Items(2)/Notes(7)")
+    let mine = ODataEntity(properties: [ODataProperty("Text", .string("mine"))])
+    try await store.update(item2, to: mine)
+    if removal == .deletion { try await store.delete(note7) } else { try await store.update(note7, to: mine) }
+    if removal == .undoneInQueueOfEarlierVersion {
+      // That version has not recorded the containers.
+      try await store.openStore().write { try $0.connection.run("DELETE FROM larder_reference") }
+    }
+    try await store.removeDefiningQuery("orders")
+    if removal != .sent { #expect(try await store.undoPendingChanges(of: item2) == 1) }
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.failed == 0 && report.sent == (removal == .sent ? 2 : 1), "\(report)")
+    let expected = removal == .deletion ? "DELETE \(note7)" : "PATCH \(note7)"
+    #expect(service.requested.withLock { $0.contains(expected) })
+    try await finish(store)
   }
 
   @Test(

@@ -48,13 +48,14 @@ extension Connection {
   /// Selects whether a change names row `?1`. Only the references of the row are read.
   static let namingRow = "SELECT 1 \(naming) AND n.row = ?1 LIMIT 1"
 
-  /// A deletion needs only the row that contains its entity, for the path. Its references to other rows decide when it is
-  /// sent, and keep no row.
+  /// A deletion needs only the rows that contain its entity, for the path. Its references to other rows decide when it is
+  /// sent, and keep no row if its entity is not contained.
   private static let naming = """
     FROM larder_reference n JOIN larder_request q ON q.id = n.request
       WHERE (NOT EXISTS(
         SELECT 1 FROM larder_effect e WHERE e.request = q.id AND e.row = q.entity AND e.kind = \(Effect.Kind.delete.rawValue))
-      OR n.row = (SELECT json_extract(b.cells, '$."@parent"') FROM larder_base b WHERE b.row = q.entity))
+      OR EXISTS(
+        SELECT 1 FROM larder_base b WHERE b.row = q.entity AND json_extract(b.cells, '$."@parent"') IS NOT NULL))
     """
 
   fileprivate func isNamed(_ row: Int64) throws(StorageError) -> Bool {

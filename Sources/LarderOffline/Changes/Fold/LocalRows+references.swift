@@ -4,35 +4,63 @@ import LarderStorage
 // The rows that a request names besides its own entity. A request that deletes one of these rows is sent later, because
 // a service may reject the deletion of an entity that others still refer to.
 extension LocalRows {
-  /// The rows that a request links or unlinks.
+  /// The rows that a request links, unlinks or refers to, and those that contain its entities: paths at the service
+  /// contain their keys.
   func referred(by request: QueuedRequest, _ effects: [Effect]) throws(StorageError) -> Set<Int64> {
-    var rows = Set(request.namedRows.map(\.row))
+    var named = request.namedRows
+    if let entity = request.entity { named.append(entity) }
     for effect in effects {
       if let other = effect.other {
-        rows.formUnion([effect.row, other])
+        guard let link = plan.link(effect.name) else { continue }
+        named.append(RowReference(plan.tables[link.source].name, effect.row))
+        named.append(RowReference(plan.tables[link.target].name, other))
         continue
       }
       guard let table = plan.table(effect.name) else { continue }
-      let parent = effect.cells.integer(.parent)
-      if let parent { rows.insert(parent) }
+      named.append(RowReference(effect.name, effect.row))
+      if let parent = effect.cells.integer(.parent), case .containment(let above, _) = table.place {
+        named.append(RowReference(plan.tables[above].name, parent))
+      }
       let foreign = table.navigations.filter { navigation in
         guard case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table) else { return false }
         return effect.kind == .delete || pairs.contains { effect.cells[table.columns[$0.source].name] != nil }
       }
-      guard !foreign.isEmpty || effect.kind == .delete && table.isContained else { continue }
+      guard !foreign.isEmpty else { continue }
       let old = effect.kind == .insert ? EntityCells() : try effective(RowReference(effect.name, effect.row))
-      if effect.kind == .delete, let parent = old?.integer(.parent) { rows.insert(parent) }
       var new = old ?? EntityCells()
       new.merge(effect.cells)
       for navigation in foreign {
         for cells in effect.kind == .set ? [old ?? EntityCells(), new] : [new] {
-          if let row = try target(of: navigation, table, cells) { rows.insert(row) }
+          guard let row = try target(of: navigation, table, cells) else { continue }
+          named.append(RowReference(plan.tables[navigation.target].name, row))
         }
       }
     }
+    var rows: Set<Int64> = []
+    for reference in Set(named) { rows.formUnion(try containers(of: reference).map(\.row)) }
     for effect in effects where effect.other == nil { rows.remove(effect.row) }
     if let entity = request.entity { rows.remove(entity.row) }
     return rows
+  }
+
+  /// An entity, the entity that contains it, the entity that contains that one, and so on.
+  func containers(of entity: RowReference) throws(StorageError) -> [RowReference] {
+    var all = [entity]
+    while let last = all.last, case .containment(let above, _)? = plan.table(last.table)?.place, all.count < 32 {
+      var cells = try effective(last)
+      if cells == nil { cells = try base(of: last) }
+      guard let row = cells?.integer(.parent) else { break }
+      all.append(RowReference(plan.tables[above].name, row))
+    }
+    return all
+  }
+
+  /// Records, for changes that an earlier version has queued, the rows that contain their entities.
+  func nameContainers() throws(StorageError) {
+    for entry in try queue.entries() {
+      let named = entry.request.namedRows + (entry.request.entity.map { [$0] } ?? [])
+      for reference in named { try queue.add(entry.id, naming: try containers(of: reference).dropFirst().map(\.row)) }
+    }
   }
 
   private func target(

@@ -172,7 +172,7 @@ enum ReplicaSchema {
     }
   }
 
-  /// The rows that requests refer to in addition to their own. Request 0 marks the rows that
+  /// The rows that requests refer to in addition to their own, and those that contain them. Request 0 marks the rows that
   /// no query includes any more and that a pending change needs.
   private struct Fourth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
