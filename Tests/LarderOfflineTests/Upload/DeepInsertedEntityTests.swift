@@ -163,6 +163,18 @@ struct DeepInsertedEntityTests {
   }
 
   @Test(
+    "One that was rejected with 406 and created is found with the entities created with it", arguments: [true, false])
+  func notAcceptable(expands: Bool) async throws {
+    let rig = try await Rig(Behavior(expands: expands))
+    _ = try await rig.store.create(Self.order, in: "Orders")
+    rig.service.change { $0.isNextUnacceptable = true }
+    let report = try await rig.upload()
+    #expect(report.sent == 1 && report.failed == 0, "\(report)")
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 104])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.key) == [102, 103, 105])
+  }
+
+  @Test(
     "What another client deleted before its key was known goes with the next download", arguments: [true, false],
     [true, false])
   func deletedMeanwhile(expands: Bool, tracksChanges: Bool) async throws {

@@ -43,6 +43,8 @@ final class DeepService: HTTPTransport {
     var requests: [String] = []
     /// The next change is done, and its response lost.
     var losesNext = false
+    /// The next change is done, and the response is 406.
+    var isNextUnacceptable = false
   }
 
   private let state: Mutex<State>
@@ -59,9 +61,13 @@ final class DeepService: HTTPTransport {
     let path = request.url.absoluteString.components(separatedBy: "/s/").last ?? ""
     let text = path.removingPercentEncoding ?? path
     let (isLost, status, fields, content) = state.withLock { state in
-      let response = state.response(request.method.rawValue, text, request.fields, body)
+      var response = state.response(request.method.rawValue, text, request.fields, body)
       let isLost = state.losesNext && request.method != .get
       if isLost { state.losesNext = false }
+      if state.isNextUnacceptable, request.method != .get {
+        state.isNextUnacceptable = false
+        response = (406, [:], "{}")
+      }
       return (isLost, response.0, response.1, response.2)
     }
     if isLost { throw .connectionLost(reason: "lost") }

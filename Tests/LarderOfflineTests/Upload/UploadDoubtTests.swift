@@ -99,6 +99,19 @@ struct UploadDoubtTests {
     #expect(rig.service.log == (isDone ? ["POST Orders(1000)"] : []))
   }
 
+  @Test("A request that is rejected with 406 and cannot be looked up is archived with the service's response")
+  func notAcceptableLookUp() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(ODataEntity(properties: [ODataProperty("Name", .string("made by me"))]), in: "Orders")
+    rig.service.fail(.status(406), times: 9) { _ in true }
+    let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.failed == 1, "\(report)")
+    let failure = try await rig.open.read { try ChangeQueue($0.connection).entries().first?.failure }
+    #expect(failure?.kind == .unknownOutcome && failure?.httpStatus == 406)
+    #expect(failure?.message.contains("lost") == false && failure?.message.contains("406") == true)
+    #expect(failure?.domain == "larder" && failure?.code == "")
+  }
+
   @Test("Two that are alike were made, and one of them arrived: each is made once", arguments: [1, 2])
   func alike(arrived: Int) async throws {
     let rig = try await UploadRig()

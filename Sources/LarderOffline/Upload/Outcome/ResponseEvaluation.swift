@@ -212,8 +212,15 @@ struct ResponseEvaluation: Sendable {
   ) async throws -> RequestOutcome? {
     let request = member.entry.request
     guard error.httpStatus == 406, request.makesEntity || request.operation == .action else { return nil }
-    let outcome = try await lookedUp(member)
-    return if case .queued = outcome { nil } else { outcome }
+    switch try await lookedUp(member) {
+    case .queued: return nil
+    case .done(let serverResponse): return .done(await whole(serverResponse, request))
+    case .archived(let lookUpFailure, let theirs):
+      var failure = try await failure(of: member, error, kind: lookUpFailure.kind)
+      failure.mayHaveTakenEffect = lookUpFailure.mayHaveTakenEffect
+      return .archived(failure, theirs: theirs)
+    case let outcome: return outcome
+    }
   }
 
   /// The result of a rejected change of a link, which may be set already, or whose source may have another ETag. The
