@@ -44,13 +44,17 @@ extension OfflineODataProvider {
   /// - Returns: the number of requests that were discarded.
   /// - Throws: `notFound` for a number that is not in the archive.
   @discardableResult
-  public func discard(_ requestID: Int64) async throws(OfflineODataError) -> Int {
-    try await openStore().discard(requestID)
+  public func discard(_ requestID: Int64) async throws -> Int {
+    let store = try openStore()
+    return try await translated { try await store.discard(requestID) }
   }
 
   /// Discards all requests of the error archive. Returns their number.
   @discardableResult
-  public func discardAll() async throws(OfflineODataError) -> Int { try await openStore().discard(nil) }
+  public func discardAll() async throws -> Int {
+    let store = try openStore()
+    return try await translated { try await store.discard(nil) }
+  }
 
   /// The three versions of an entity that another user has changed, for a request in the archive, or for a queued
   /// request whose conflict a download has found. For a request that was rejected because the service already has an

@@ -60,10 +60,13 @@ extension OfflineODataProvider {
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let store = try openStore()
     let turn = turns.enter(request.claim)
-    return try blocking {
-      let response = try await turn.take { () async throws(OfflineODataError) in try await store.response(to: request) }
-      guard let response else { throw CancellationError() }
-      return response
+    return try blocking { [self] in
+      try await translated {
+        let response = try await turn.take { () async throws(OfflineODataError) in try await store.response(to: request)
+        }
+        guard let response else { throw CancellationError() }
+        return response
+      }
     }
   }
 }

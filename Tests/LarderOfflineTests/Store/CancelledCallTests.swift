@@ -30,7 +30,7 @@ struct CancelledCallTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  enum Work: String, CaseIterable, Sendable { case open, download, upload, undo }
+  enum Work: String, CaseIterable, Sendable { case open, download, upload, undo, discard }
 
   /// The work, begun while the service does not respond to it.
   private func begin(_ work: Work, _ rig: UploadRig, _ folder: TemporaryFolder) async throws -> Task<Void, any Error> {
@@ -44,6 +44,13 @@ struct CancelledCallTests {
     case .upload, .undo:
       try await store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
       if work == .undo { try await rig.lose("batch") }
+    case .discard:
+      try await store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("poison"))]))
+      try await store.upload()
+      try await store.update("Orders(2)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+      try await rig.lose("batch")
+      // A dependent request whose outcome is looked up before it is discarded.
+      try await rig.open.write { try $0.connection.run("INSERT INTO larder_dependency(request, earlier) VALUES(2, 1)") }
     }
     rig.service.fail(.hang) { _ in true }
     let task = Task { [store] in
@@ -52,6 +59,7 @@ struct CancelledCallTests {
       case .download: try await store.download()
       case .upload: try await store.upload()
       case .undo: try await store.undoAllPendingChanges()
+      case .discard: try await store.discardAll()
       }
     }
     try await rig.service.hangs.wait(for: 1)
