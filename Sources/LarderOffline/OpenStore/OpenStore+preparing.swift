@@ -49,7 +49,8 @@ extension OpenStore {
     return try run(try preparedQuery(text, snapshot, variant), options, snapshot)
   }
 
-  private func run(
+  /// Creates the run of a prepared query in a transaction.
+  func run(
     _ query: PreparedQuery, _ options: OfflineODataResultOptions, _ snapshot: ReplicaSnapshot
   ) throws -> ResultRun {
     try query.plan.check(snapshot.connection)

@@ -91,31 +91,33 @@ extension OpenStore {
     guard let path = change.path else { return nil }
     let options = OfflineODataResultOptions(request)
     // A created entity is returned with the entities that were created with it (OData Protocol 4.01 §11.4.2.2).
-    if let expand = DeepInsertExpansion(request, snapshot.plan.model).text,
-      let result = try? run(path + "?$expand=" + expand, options, snapshot).json(snapshot.connection),
-      result.end.outcome == .content
-    {
-      return (result.bytes, result.end.mediaType)
+    if let expand = DeepInsertExpansion(request, snapshot.plan.model).text {
+      let text = path + "?$expand=" + expand
+      let result = try? run(try make(text, snapshot, options), options, snapshot).json(snapshot.connection)
+      if let result, result.end.outcome == .content { return (result.bytes, result.end.mediaType) }
     }
-    var run: ResultRun?
-    if let set = change.entity?.table, let key = change.key {
-      let options = try options.heeding(nil, isJSON: true)
-      run = try entityQuery(path, set: set, key: key, snapshot: snapshot, showsMarks: options.showsMarks(path)).map {
-        query in
-        ResultRun(
-          plan: query.plan, url: query.url, form: form(options, snapshot.plan.model), model: query.model,
-          heads: query.heads)
+    let query =
+      if let set = change.entity?.table, let key = change.key {
+        try entityQuery(path, set: set, key: key, snapshot: snapshot, showsMarks: options.showsMarks(path))
+      } else {
+        try make(path, snapshot, options)
       }
-    }
-    let result = try (run ?? self.run(path, options, snapshot)).json(snapshot.connection)
+    let result = try run(query, options, snapshot).json(snapshot.connection)
     return result.end.outcome == .content ? (result.bytes, result.end.mediaType) : nil
   }
 
+  /// Plans a query whose text contains the key of a changed entity. It is not cached, because it is hardly used again.
+  private func make(
+    _ text: String, _ snapshot: ReplicaSnapshot, _ options: OfflineODataResultOptions
+  ) throws -> PreparedQuery {
+    try make(text, snapshot, QueryVariant(showsMarks: options.showsMarks(text)))
+  }
+
   /// The query for an entity of a set by its key. It is planned for the first key that is requested, and reused for all
-  /// other keys. Nil if the plan depends on the key.
+  /// other keys, unless the plan depends on the key.
   private func entityQuery(
     _ path: String, set: String, key: [SQLValue], snapshot: ReplicaSnapshot, showsMarks: Bool
-  ) throws -> PreparedQuery? {
+  ) throws -> PreparedQuery {
     // No URL contains this character, so the name is unique.
     let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")
     let parameters = key.map { ReadParameter.value($0) }
@@ -125,11 +127,8 @@ extension OpenStore {
     }
     let query = try make(path, snapshot, QueryVariant(isPaged: false, showsMarks: showsMarks))
     guard query.plan.parameters == parameters, query.plan.count == nil, query.plan.owner == nil,
-      !query.plan.usesCurrentTime,
-      query.plan.checks.isEmpty
-    else {
-      return nil
-    }
+      !query.plan.usesCurrentTime, query.plan.checks.isEmpty
+    else { return query }
     prepared.withLock { $0.keep(query, name, snapshot.state.version) }
     return query
   }

@@ -1,3 +1,4 @@
+@_spi(Stores) import LarderCore
 import LarderOData
 import LarderService
 import LarderTestSupport
@@ -34,6 +35,26 @@ struct CreatedEntityTests {
     let order = Self.part("N.Rush", "Stops", [Self.part("N.Stop", nil)])
     #expect(
       DeepInsertExpansion(.create(order, in: "Orders"), EdmModel(version: .v4, schemas: [])).text == "N.Rush/Stops")
+  }
+
+  @Test("the query for the created entity does not remove prepared queries from their cache", arguments: [true, false])
+  func preparedQueries(isDeep: Bool) async throws {
+    let rig = try await ChangeRig()
+    let id = "11111111-1111-1111-1111-111111111111"
+    try await rig.create("Orders", [ODataProperty("ID", try ODataValue(text: id, type: .guid))])
+    func create(_ number: Int32) async throws {
+      let item = ODataEntity(properties: [ODataProperty("No", .int32(number))])
+      guard isDeep else {
+        _ = try await rig.create("Orders(\(id))/Items", item.properties)
+        return
+      }
+      let content = ODataNavigationLink.Content.collection(ODataEntityCollection(entities: [item]))
+      _ = try await rig.create("Orders", [], [ODataNavigationLink(name: "Items", content: content)])
+    }
+    try await create(0)
+    _ = try await rig.read("Customers")
+    for number in 1...130 { try await create(Int32(number)) }
+    #expect(rig.store.prepared.withLock { $0.pace("Customers") } != nil)
   }
 
   @Test("a key for which no temporary value is surely unused must be given, and the error says so")
