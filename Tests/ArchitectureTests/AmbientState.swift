@@ -55,17 +55,16 @@ enum AmbientState {
 
   /// Names that are never right.
   private static let words = [
-    "Date.now", "Date()", "timeIntervalSinceNow", "ContinuousClock", "SuspendingClock",
+    "Date.now", "Date()", "Date.init()", "timeIntervalSinceNow", "ContinuousClock", "SuspendingClock",
     "DispatchTime", "clock_gettime", "gettimeofday", "mach_absolute_time", "systemUptime", "CFAbsoluteTimeGetCurrent",
     "SystemRandomNumberGenerator", ".randomElement()", ".shuffled()", ".shuffle()", "Bool.random()", "UUID()",
+    "UUID.init()",
     "arc4random", "getrandom(", "SecRandomCopyBytes", "Task.sleep", "usleep(", "nanosleep(", "asyncAfter(",
     "Thread.sleep", "Thread(", "Thread {", "Thread.detach", "DetachedThread", "pthread_create", "DispatchQueue(",
     "DispatchQueue.global", "DispatchQueue.main", "OperationQueue(", "Timer(", "Timer.schedule",
   ]
-  /// Functions of SQL that read the clock or draw random numbers.
-  private static let sqlWords = [
-    "unixepoch()", "julianday()", "datetime()", "'now'", "current_time", "current_date", "randomblob(", "random()",
-  ]
+  /// Functions of C that are never right. Methods may have their names.
+  private static let functions = ["time(nil)", "time(&", "rand()", "srand(", "drand48()", "lrand48()", "srand48("]
   static let task = "a task"
   private static let now = "the implicit .now"
   private static let random = ".random(in:"
@@ -82,7 +81,7 @@ enum AmbientState {
   }
 
   private static func usesInCode(_ file: SourceFile) -> [Use] {
-    let words = file.occurring(words)
+    let words = file.occurring(words + functions)
     let mayStart = !file.occurring(["Task"]).isEmpty
     let mayRead = !file.occurring([".now"]).isEmpty
     guard !words.isEmpty || mayStart || mayRead else { return [] }
@@ -92,7 +91,7 @@ enum AmbientState {
         line.ranges(of: word).contains { range in
           guard range.lowerBound > line.startIndex, let first = word.first, first.isLetter else { return true }
           let before = line[line.index(before: range.lowerBound)]
-          return !(before.isLetter || before.isNumber || before == "_")
+          return !(before.isLetter || before.isNumber || before == "_" || before == "." && functions.contains(word))
         }
       }
       if mayStart, startsTask(line) { names.append(task) }
@@ -125,15 +124,30 @@ enum AmbientState {
 
   /// The clock and the random numbers of SQLite, in string literals.
   private static func usesInSQL(_ file: SourceFile) -> [Use] {
-    guard !file.occurring(sqlWords + sqlWords.map { $0.uppercased() }).isEmpty else { return [] }
-    let text = SwiftText(file.text, keepsStrings: true).code
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    return zip(lines, file.codeLines).enumerated().flatMap { index, pair in
-      let (line, code) = (pair.0.lowercased(), pair.1.lowercased())
-      return sqlWords.filter { word in
-        // `environment.random()` in an interpolation is a call of Swift.
-        line.ranges(of: word).count - line.ranges(of: "." + word).count > code.ranges(of: word).count
-      }.map { Use(path: file.path, line: index + 1, name: $0) }
+    func lines(_ text: SwiftText) -> [Substring] { text.code.split(separator: "\n", omittingEmptySubsequences: false) }
+    let uses = zip(lines(SwiftText(file.text, keepsStrings: true)), file.codeLines).enumerated().flatMap {
+      index, pair in
+      // Most lines have no strings.
+      pair.0 == pair.1 ? [] : namesInSQL(pair.0).map { Use(path: file.path, line: index + 1, name: $0) }
     }
+    guard !uses.isEmpty else { return [] }
+    // `environment.random()` in an interpolation is a call of Swift.
+    let code = lines(SwiftText(file.text, keepsInterpolations: true))
+    return uses.filter { !namesInSQL(code[$0.line - 1]).contains($0.name) }
+  }
+
+  /// What reads the clock or draws random numbers: functions of SQL without the arguments that name another time, and
+  /// words.
+  private static func namesInSQL(_ line: Substring) -> [String] {
+    let names =
+      #/
+      (?:^|\W)
+      (
+        (?:date|time|datetime|julianday|unixepoch|random)\s*\(\s*\)
+        | strftime\s*\(\s*(?:'[^']*'|[^'(),]*)\s*\)
+        | randomblob\s*\( | current_(?:date|time) | 'now'
+      )
+      /#
+    return line.lowercased().matches(of: names).map { String($0.1) }
   }
 }

@@ -14,7 +14,7 @@ enum ArticleCode {
   }
 
   /// What may follow a fence. Only blocks of Swift are code that readers copy.
-  static let languages: Set = ["", "swift", "text", "json", "csharp"]
+  static let languages: Set = ["swift", "text", "json", "csharp"]
 
   /// The documents with code for users: the README and everything below `docs`.
   static let documents = SourceFile.all(below: ["README.md", "docs"], extensions: ["md"])
@@ -181,10 +181,10 @@ struct ArticleCodeTests {
     #expect(uncompiled("1. A list:\n   ```swift\n   \(code)\n") == [2])
   }
 
-  @Test("Blocks in other known languages are ignored, and unknown ones are found")
+  @Test("Blocks in other known languages are ignored, and those of unknown ones or without any are found")
   func languages() {
-    #expect(uncompiled("```csharp\nawait x;\n```\n```\nls\n```\n```text\nlet x = 1\n```") == [])
-    #expect(uncompiled("Text\n```Swift\nlet a = 1\n```") == [2])
+    #expect(uncompiled("```csharp\nawait x;\n```\n```json\n1\n```\n```text\nlet x = 1\n```") == [])
+    #expect(uncompiled("Text\n```Swift\nlet a = 1\n```\n```\nls\n```") == [2, 5])
   }
 
   /// The lines of the blocks of a text that are not code of these snippets.

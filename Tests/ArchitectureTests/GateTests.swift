@@ -162,6 +162,9 @@ struct GateTests {
       "Thread { f() }.start()", "Thread.detachNewThread {", "DetachedThread.start {", "let a = \"SELECT unixepoch()\"",
       "let a = \"time < UNIXEPOCH('now')\"", "let a = \"DEFAULT CURRENT_TIMESTAMP\"", "let a = #\"randomblob(16)\"#",
       "let a = \"\"\"\n  ORDER BY random()\n  \"\"\"", "let a = \"\\(b) ORDER BY random()\"",
+      "let a = \"ORDER BY Random()\"", "let a = \"SELECT UnixEpoch()\"", "let a = \"SELECT date()\"",
+      "let a = \"SELECT Time( )\"", "let a = \"SELECT strftime('%s')\"", "let a = \"SELECT StrfTime(?1)\"",
+      "let a = Date.init()", "let a = UUID.init()", "let a = time(nil)", "let a = rand()", "srand48(1)",
     ])
   func ambient(line: String) {
     #expect(AmbientState.violations(in: file(line)).count == 1)
@@ -183,7 +186,9 @@ struct GateTests {
       "Int.random(\n  in: f(a),\n  using: &b)", "func f(_ task: Task<Void, any Error>) {", "let a = UUID(uuid: b)",
       "let a = Date(timeIntervalSince1970: 0)", "func f() -> Task<Int, Never> {", "let a = clock.now", "f().now",
       "environment.random()", "let random = random()", "let a = \"b_\\(environment.random())\"",
-      "let a = \"strftime('%f', time, 'unixepoch')\"", "BlockedThread.isMain(#isolation)",
+      "let a = \"strftime('%f', time, 'unixepoch')\"", "let a = \"strftime('%s', time)\"", "let a = \"date(time)\"",
+      "let a = \"last_update()\"", "let a = b.time(nil)", "let a = operand()", "let a = \"\\(b.date())\"",
+      "BlockedThread.isMain(#isolation)",
       "func f(queue: DispatchQueue)",
       "a.map { a -> Task<Int, Never>? in", "// SELECT unixepoch()",
     ])
