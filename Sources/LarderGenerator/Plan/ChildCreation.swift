@@ -83,8 +83,9 @@ struct ChildCreation {
     }
   }
 
-  /// V2: SAP's attributes do not say which entities a deep insert can create. Those that belong to one entity that is
-  /// created are, unless the navigation property forbids it. One that several entities share is only referred to.
+  /// V2: SAP's attributes do not say which entities a deep insert can create. Those in a collection of one entity that
+  /// is created are, unless the navigation property forbids it. One that several entities share is only referred to, and
+  /// so is the entity of a navigation property to one: SAP writes 1 to 0..1 for value helps, which many entities share.
   private func typesByAttributes() -> Set<String> {
     var pending = entityTypes.filter { type in
       let nearest = type.chain.last { sets[$0.name] != nil }
@@ -104,7 +105,7 @@ struct ChildCreation {
   }
 
   private func isOwned(_ property: EdmNavigationProperty) -> Bool {
-    guard property.sap("creatable") != "false", let relationship = property.relationship,
+    guard property.isCollection, property.sap("creatable") != "false", let relationship = property.relationship,
       let end = model.association(relationship.association)?.end(relationship.fromRole)
     else { return false }
     return end.multiplicity != .many
