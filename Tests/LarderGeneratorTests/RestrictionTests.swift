@@ -136,6 +136,49 @@ struct RestrictionTests {
       create.contains("id: Int32,\n") && create.contains("x: String,\n") && create.contains("place: Place? = nil"))
   }
 
+  /// What one of two entity sets of a type allows.
+  private static func sets(_ first: String, _ second: String) -> String {
+    """
+    <EntitySet Name="As" EntityType="Shop.A">\(first)</EntitySet>
+    <EntitySet Name="Bs" EntityType="Shop.A">\(second)</EntitySet>
+    """
+  }
+
+  @Test("a set that allows nothing lifts no restriction of another set", arguments: [false, true])
+  func otherSets(isReversed: Bool) throws {
+    let restricted =
+      Self.term(
+        "InsertRestrictions", Self.paths("NonInsertableProperties", "X") + Self.paths("RequiredProperties", "Y"))
+      + Self.term("UpdateRestrictions", Self.paths("NonUpdatableProperties", "X"))
+      + Self.term("FilterRestrictions", Self.paths("NonFilterableProperties", "X"))
+      + Self.term("SortRestrictions", Self.paths("NonSortableProperties", "X"))
+      + Self.term("ExpandRestrictions", Self.paths("NonExpandableProperties", "Other"))
+    let nothing = [
+      ("Insert", "Insertable"), ("Update", "Updatable"), ("Filter", "Filterable"), ("Sort", "Sortable"),
+      ("Expand", "Expandable"),
+    ].map { Self.term($0.0 + "Restrictions", Self.no($0.1)) }.joined()
+    let others = Self.type(
+      "A", "<Property Name=\"Y\" Type=\"Edm.String\"/><NavigationProperty Name=\"Other\" Type=\"Shop.Other\"/>")
+    func type(_ other: String) throws -> [String] {
+      let sets = isReversed ? Self.sets(other, restricted) : Self.sets(restricted, other)
+      let text = try #require(try files(Places(), others: others, sets: sets)["A"])
+      let parts = text.components(separatedBy: "  struct ")
+      try #require(parts.count == 5)
+      return parts
+    }
+    let parts = try type(nothing)
+    #expect(parts[0].contains("let x: String?\n") && parts[0].contains("var y: String? {"))
+    #expect(parts[2].contains("var x: Unsortable<Unfilterable<Field<String>>>"))
+    #expect(parts[2].contains("var y: Field<String>") && parts[2].contains("UnexpandableNavigation<Other>"))
+    #expect(!parts[3].contains("var x:") && parts[3].contains(" y: String,"), "\(parts[3])")
+    #expect(!parts[4].contains("var x:") && parts[4].contains("var y:"))
+    // A set without restrictions allows everything.
+    let free = try type("")
+    #expect(free[0].contains("var x: String? {") && free[2].contains("var x: Field<String>"))
+    #expect(free[2].contains("var other: Navigation<Other>"))
+    #expect(free[3].contains("x: String? = nil") && free[3].contains("y: String? = nil"), "\(free[3])")
+  }
+
   @Test("without deep inserts, a creation is bound to existing entities alone")
   func deepInsert() async throws {
     let support =
@@ -178,5 +221,12 @@ struct RestrictionTests {
     #expect(place.contains("var city: Unsortable<Unfilterable<Field<String>>> {"))
     let other = Self.type("Another", "<Property Name=\"Place\" Type=\"Shop.Place\"/>")
     #expect(try files(Places(set: set), others: other)["Place"]?.contains("var city: Field<String> {") == true)
+    // Entities of a type that cannot be in filters at all lift no restriction.
+    let nothing =
+      Self.term("FilterRestrictions", Self.no("Filterable")) + Self.term("SortRestrictions", Self.no("Sortable"))
+    let closed = try files(
+      Places(set: set), others: other,
+      sets: "<EntitySet Name=\"Anothers\" EntityType=\"Shop.Another\">\(nothing)</EntitySet>")
+    #expect(closed["Place"]?.contains("var city: Unsortable<Unfilterable<Field<String>>> {") == true)
   }
 }

@@ -60,10 +60,7 @@ struct RestrictionTable {
   func restrictions(of structure: EdmStructure) -> SetRestrictions {
     guard structure.isEntityType else { return ofMembers(of: structure.name) }
     let chain = structure.chain.reversed().map(\.name)
-    func common(_ places: [SetRestrictions]) -> SetRestrictions? {
-      places.first.map { places.dropFirst().reduce($0) { $0.common(with: $1) } }
-    }
-    var restrictions = chain.lazy.compactMap { collections[$0] }.first.flatMap(common)
+    var restrictions = chain.lazy.compactMap { collections[$0] }.first.flatMap(SetRestrictions.common)
     for singleton in chain.flatMap({ singletons[$0] ?? [] }) {
       restrictions = restrictions?.commonOfEntities(with: singleton) ?? singleton
     }
@@ -92,28 +89,27 @@ struct RestrictionTable {
         .first { $0["NavigationProperty"]?.text == property.name }
       return SetRestrictions { record?[$0] ?? value($0, "\(place)/\(property.name)") ?? value($0, target) }
     }
-    let own = SetRestrictions { value($0, target) }
-    var restrictions = places.dropFirst().reduce(places.first ?? own) { $0.common(with: $1) }
+    var restrictions = SetRestrictions.common(places) ?? SetRestrictions { value($0, target) }
     navigation[target] = restrictions
     guard let type = property.type.name.map(model.resolve) else { return }
     if parameters.contains(type) { restrictions.isInsertable = true }
     if property.containsTarget { collections[type, default: []].append(restrictions) }
   }
 
-  /// The members of a complex type that cannot be in filters and orders: those for which each property of the type says
-  /// so, `Address/City`.
+  /// The members of a complex type that cannot be in filters, orders and expansions: those for which each property of the
+  /// type says so, `Address/City`.
   private func ofMembers(of type: String) -> SetRestrictions {
-    var restrictions = SetRestrictions()
-    for (place, use) in (uses[type] ?? []).enumerated() {
-      let owner = use.owner.isEntityType ? self.restrictions(of: use.owner) : SetRestrictions()
+    let places = (uses[type] ?? []).map { use in
+      let owner = use.owner.isEntityType ? restrictions(of: use.owner) : SetRestrictions()
       func members(_ paths: Set<String>) -> Set<String> {
         Set(paths.filter { $0.hasPrefix(use.property + "/") }.map { String($0.dropFirst(use.property.count + 1)) })
       }
-      let (unfilterable, unsortable) = (members(owner.unfilterable), members(owner.unsortable))
-      restrictions.unfilterable =
-        place == 0 ? unfilterable : restrictions.unfilterable.intersection(unfilterable)
-      restrictions.unsortable = place == 0 ? unsortable : restrictions.unsortable.intersection(unsortable)
+      var place = SetRestrictions()
+      (place.isFilterable, place.unfilterable) = (owner.isFilterable, members(owner.unfilterable))
+      (place.isSortable, place.unsortable) = (owner.isSortable, members(owner.unsortable))
+      (place.isExpandable, place.notExpandable) = (owner.isExpandable, members(owner.notExpandable))
+      return place
     }
-    return restrictions
+    return SetRestrictions.common(places) ?? SetRestrictions()
   }
 }

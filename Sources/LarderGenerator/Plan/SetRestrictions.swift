@@ -44,6 +44,11 @@ struct SetRestrictions {
     required = paths(insert?["RequiredProperties"])
   }
 
+  /// The restrictions that all places have; nil if there is none.
+  static func common(_ places: [SetRestrictions]) -> SetRestrictions? {
+    places.first.map { places.dropFirst().reduce($0) { $0.common(with: $1) } }
+  }
+
   /// The restrictions that both have: what one of them allows is allowed.
   func common(with other: SetRestrictions) -> SetRestrictions {
     var common = commonOfEntities(with: other)
@@ -51,11 +56,11 @@ struct SetRestrictions {
     common.isSortable = isSortable || other.isSortable
     common.isInsertable = isInsertable || other.isInsertable
     common.isDeletable = isDeletable || other.isDeletable
-    common.allowsDeepInsert = allowsDeepInsert || other.allowsDeepInsert
-    common.unfilterable.formIntersection(other.unfilterable)
-    common.unsortable.formIntersection(other.unsortable)
-    common.notInsertable.formIntersection(other.notInsertable)
-    common.required.formIntersection(other.required)
+    common.allowsDeepInsert = isInsertable && allowsDeepInsert || other.isInsertable && other.allowsDeepInsert
+    common.unfilterable = both(\.unfilterable, other, if: \.isFilterable)
+    common.unsortable = both(\.unsortable, other, if: \.isSortable)
+    common.notInsertable = both(\.notInsertable, other, if: \.isInsertable)
+    common.required = both(\.required, other, if: \.isInsertable)
     return common
   }
 
@@ -64,8 +69,19 @@ struct SetRestrictions {
     var common = self
     common.isUpdatable = isUpdatable || singleton.isUpdatable
     common.isExpandable = isExpandable || singleton.isExpandable
-    common.notUpdatable.formIntersection(singleton.notUpdatable)
-    common.notExpandable.formIntersection(singleton.notExpandable)
+    common.notUpdatable = both(\.notUpdatable, singleton, if: \.isUpdatable)
+    common.notExpandable = both(\.notExpandable, singleton, if: \.isExpandable)
     return common
+  }
+
+  /// The names that both restrict. A place that allows nothing of the kind lifts no restriction of the other one.
+  private func both(
+    _ names: KeyPath<SetRestrictions, Set<String>>, _ other: SetRestrictions,
+    if isAllowed: KeyPath<SetRestrictions, Bool>
+  ) -> Set<String> {
+    if self[keyPath: isAllowed] == other[keyPath: isAllowed] {
+      return self[keyPath: names].intersection(other[keyPath: names])
+    }
+    return self[keyPath: isAllowed] ? self[keyPath: names] : other[keyPath: names]
   }
 }
