@@ -1,3 +1,4 @@
+import Foundation
 import LarderOData
 import LarderODataXML
 import Testing
@@ -85,6 +86,95 @@ struct ChildCreationTests {
     let insertable = "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>"
     #expect(try created(orders: "", isContained: true) == ["Order", "Item", "SpecialItem"])
     #expect(try created(orders: navigation("Items", insertable), isContained: true) == ["Order"])
+  }
+
+  /// What the sets and singletons of orders say about the items that orders contain.
+  struct Owners: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var orders = true
+    var others = ""
+    let isCreated: Bool
+  }
+
+  // POST Orders(1)/Items and POST SpecialOrders(1)/Items are restricted by what the set says, POST Customers(1)/Orders(1)/Items by
+  // nothing.
+  @Test(
+    "V4: a contained type is created if one of the sets and singletons with its owners allows it",
+    arguments: [
+      Owners(testDescription: "allowed", isCreated: true),
+      Owners(testDescription: "forbidden", orders: false, isCreated: false),
+      Owners(
+        testDescription: "forbidden, and a singleton forbids it", orders: false,
+        others: "<Singleton Name=\"Cart\" Type=\"Shop.Order\">#</Singleton>", isCreated: false),
+      Owners(
+        testDescription: "a singleton allows it", orders: false,
+        others: "<Singleton Name=\"Cart\" Type=\"Shop.Order\"/>", isCreated: true),
+      Owners(
+        testDescription: "a set of a derived type forbids it", orders: false,
+        others: "<EntitySet Name=\"SpecialOrders\" EntityType=\"Shop.SpecialOrder\">#</EntitySet>", isCreated: false),
+      Owners(
+        testDescription: "a set of a derived type allows it", orders: false,
+        others: "<EntitySet Name=\"SpecialOrders\" EntityType=\"Shop.SpecialOrder\"/>", isCreated: true),
+      Owners(
+        testDescription: "a customer contains such orders", orders: false,
+        others: "<EntitySet Name=\"Customers\" EntityType=\"Shop.Customer\"/>", isCreated: true),
+    ])
+  func owners(row: Owners) throws {
+    let no = navigation("Items", "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>")
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let customer = """
+      <EntityType Name="Customer">\(key)
+        <NavigationProperty Name="Orders" Type="Collection(Shop.Order)" ContainsTarget="true"/></EntityType>
+      """
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="Order">\(key)
+          <NavigationProperty Name="Items" Type="Collection(Shop.Item)" ContainsTarget="true"/></EntityType>
+        <EntityType Name="SpecialOrder" BaseType="Shop.Order"/><EntityType Name="Item">\(key)</EntityType>
+        \(row.others.contains("Customer") ? customer : "")
+        <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="Shop.Order">\(row.orders ? "" : no)</EntitySet>
+          \(row.others.replacing("#", with: no))</EntityContainer>
+        """))
+    #expect(files["Item"]?.contains("struct Create:") == row.isCreated)
+  }
+
+  @Test("V4: a derived type is contained in what the set of its base type restricts")
+  func baseSets() throws {
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let no = navigation("Items", "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>")
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="Order">\(key)</EntityType>
+        <EntityType Name="SpecialOrder" BaseType="Shop.Order">
+          <NavigationProperty Name="Items" Type="Collection(Shop.Item)" ContainsTarget="true"/></EntityType>
+        <EntityType Name="Item">\(key)</EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="Shop.Order">\(no)</EntitySet></EntityContainer>
+        """))
+    #expect(files["Item"]?.contains("struct Create:") == false)
+  }
+
+  @Test("V4: the properties of a type that is created as a child are those that one of its sets allows")
+  func childProperties() throws {
+    let paths = "<PropertyValue Property=\"NonInsertableProperties\"><Collection><PropertyPath>ID</PropertyPath>"
+    let list = "\(paths)</Collection></PropertyValue>"
+    let set = """
+      <EntitySet Name="OldItems" EntityType="Shop.Item"><Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions">
+      <Record>\(list)</Record></Annotation></EntitySet>
+      """
+    let orders = navigation("Items", "<PropertyValue Property=\"Insertable\" Bool=\"true\"/>")
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="Order">\(key)<NavigationProperty Name="Items" Type="Collection(Shop.Item)"/></EntityType>
+        <EntityType Name="Item">\(key)<Property Name="Note" Type="Edm.String"/></EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="Shop.Order">\(orders)</EntitySet>
+          <EntitySet Name="Items" EntityType="Shop.Item">\(insertRestrictions(false))</EntitySet>\(set)</EntityContainer>
+        """))
+    let create = try #require(files["Item"]?.components(separatedBy: "struct Create:").last)
+    #expect(create.contains("var id: Int32?"), "\(create)")
   }
 
   /// Attributes of a V2 service with orders and their items.

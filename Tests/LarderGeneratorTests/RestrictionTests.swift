@@ -43,20 +43,22 @@ struct RestrictionTests {
   }
 
   private func files(_ places: Places, others: String = "", sets: String = "") throws -> [String: String] {
+    try generate(try model(schema(places, others: others, sets: sets)))
+  }
+
+  private func schema(_ places: Places, others: String, sets: String) -> String {
     let links = """
       <Property Name="Place" Type="Shop.Place"/>
       <NavigationProperty Name="Kids" Type="Collection(Shop.Kid)" ContainsTarget="true">\(places.kids)</NavigationProperty>
       <NavigationProperty Name="Ref" Type="Shop.Other"/><NavigationProperty Name="Refs" Type="Collection(Shop.Other)"/>
       """
-    return try generate(
-      try model(
-        Self.type("Parent", links) + Self.type("Kid") + Self.type("Other") + Self.type("Head") + others + """
-          <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/></ComplexType>
-          <EntityContainer Name="Service">\(places.container)
-            <EntitySet Name="Parents" EntityType="Shop.Parent">\(places.set)</EntitySet>
-            <EntitySet Name="Others" EntityType="Shop.Other"/>
-            <Singleton Name="Head" Type="Shop.Head">\(places.singleton)</Singleton>\(sets)</EntityContainer>
-          """))
+    return Self.type("Parent", links) + Self.type("Kid") + Self.type("Other") + Self.type("Head") + others + """
+      <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/></ComplexType>
+      <EntityContainer Name="Service">\(places.container)
+        <EntitySet Name="Parents" EntityType="Shop.Parent">\(places.set)</EntitySet>
+        <EntitySet Name="Others" EntityType="Shop.Other"/>
+        <Singleton Name="Head" Type="Shop.Head">\(places.singleton)</Singleton>\(sets)</EntityContainer>
+      """
   }
 
   @Test("a singleton that cannot be updated or expanded restricts its type")
@@ -116,16 +118,24 @@ struct RestrictionTests {
     #expect(some["Job"]?.contains("struct Create") == true)
   }
 
-  @Test("an entity that is the parameter of an action can be made, though no navigation property creates it")
+  @Test("an action with an entity that nothing creates is omitted, whether a set or a navigation property says so")
   func parameters() throws {
-    let restricted = Places(kids: Self.term("InsertRestrictions", Self.no("Insertable")))
-    let action = """
-      <Action Name="Adopt" IsBound="true"><Parameter Name="it" Type="Shop.Parent"/><Parameter Name="Kid" Type="Shop.Kid"/>
-      </Action>
+    let no = Self.term("InsertRestrictions", Self.no("Insertable"))
+    func action(_ name: String, _ type: String) -> String {
       """
-    let files = try files(restricted, others: action)
-    #expect(files["Operations"]?.contains("func adopt(kid: Kid.Create? = nil)") == true)
-    #expect(files["Parent"]?.contains("var kids: ODataRelatedEntities") == false)
+      <Action Name="\(name)" IsBound="true"><Parameter Name="it" Type="Shop.Parent"/>
+        <Parameter Name="New" Type="\(type)"/></Action>
+      """
+    }
+    let generated = try generateAll(
+      try model(
+        schema(
+          Places(kids: no), others: Self.type("Job") + action("Adopt", "Shop.Kid") + action("Hire", "Shop.Job"),
+          sets: "<EntitySet Name=\"Jobs\" EntityType=\"Shop.Job\">\(no)</EntitySet>")))
+    #expect(generated.omissions.map(\.name) == ["Shop.Adopt", "Shop.Hire"])
+    #expect(!generated.files.contains { $0.name.hasPrefix("Operations") })
+    let kid = generated.files.first { $0.name.hasPrefix("Kid.") }
+    #expect(kid?.text.contains("struct Create:") == false)
   }
 
   @Test("properties that a new entity must have are required in a creation")

@@ -9,7 +9,7 @@ struct RestrictionTable {
   private var collections: [String: [SetRestrictions]] = [:]
   private var singletons: [String: [SetRestrictions]] = [:]
   /// The qualified names of the types whose entities are created through those that they belong to.
-  private let createdChildren: Set<String>
+  private var createdChildren: Set<String>
   /// By the path of a navigation property, `NS.Type/Name`, its own restrictions.
   private var navigation: [String: SetRestrictions] = [:]
   /// Whether related entities can be created with new ones, as far as the entity containers say.
@@ -25,8 +25,9 @@ struct RestrictionTable {
         .value?["Supported"]?.bool != false
     }
     allowsDeepInsert = support.isEmpty || support.contains(true)
-    // By the qualified name of a type, the targets of the annotations of its entity sets and singletons.
-    var targets: [String: [String]] = [:]
+    // By the qualified name of a type, the targets of the annotations of its entity sets and singletons, and nil for each
+    // navigation property that contains entities of the type.
+    var targets: [String: [String?]] = [:]
     for container in model.schemas.flatMap(\.containers) {
       for set in container.entitySets {
         let (type, target) = (model.resolve(set.entityType), "\(container.qualifiedName)/\(set.name)")
@@ -39,19 +40,27 @@ struct RestrictionTable {
         singletons[type, default: []].append(SetRestrictions { value($0, target) })
       }
     }
-    let parameters = Set(
-      model.schemas.flatMap(\.actions).flatMap { $0.parameters.dropFirst($0.isBound ? 1 : 0) }
-        .compactMap { $0.type.name.map(model.resolve) })
-    for schema in model.schemas {
-      for name in schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName) {
-        guard let structure = model.structure(name) else { continue }
-        for property in structure.ownNavigationProperties {
-          add(property, of: name, targets[name] ?? [], parameters)
-        }
-        for property in structure.ownProperties {
-          guard let type = property.type.name.map(model.resolve) else { continue }
-          uses[type, default: []].append((structure, property.name))
-        }
+    let structures = model.schemas.flatMap { schema in
+      (schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName)).compactMap(model.structure)
+    }
+    // By the qualified name of a type, the types that are derived from it, and itself.
+    var descendants: [String: [String]] = [:]
+    for structure in structures {
+      for base in structure.chain { descendants[base.name, default: []].append(structure.name) }
+      for property in structure.ownNavigationProperties where property.containsTarget {
+        if let type = property.type.name.map(model.resolve) { targets[type, default: []].append(nil) }
+      }
+    }
+    for structure in structures {
+      // Entities of a type are also in the sets of its base types, and those of a derived type are entities of the type.
+      let types = Set(structure.chain.map(\.name) + (descendants[structure.name] ?? []))
+      let places = structure.ownNavigationProperties.isEmpty ? [] : types.flatMap { targets[$0] ?? [] }
+      for property in structure.ownNavigationProperties {
+        add(property, of: structure.name, places.isEmpty ? [nil] : places)
+      }
+      for property in structure.ownProperties {
+        guard let type = property.type.name.map(model.resolve) else { continue }
+        uses[type, default: []].append((structure, property.name))
       }
     }
   }
@@ -60,11 +69,14 @@ struct RestrictionTable {
   func restrictions(of structure: EdmStructure) -> SetRestrictions {
     guard structure.isEntityType else { return ofMembers(of: structure.name) }
     let chain = structure.chain.reversed().map(\.name)
-    var restrictions = chain.lazy.compactMap { collections[$0] }.first.flatMap(SetRestrictions.common)
+    var places = chain.lazy.compactMap { collections[$0] }.first ?? []
+    if !createdChildren.isDisjoint(with: chain) {
+      for place in places.indices { places[place].isInsertable = true }
+    }
+    var restrictions = SetRestrictions.common(places)
     for singleton in chain.flatMap({ singletons[$0] ?? [] }) {
       restrictions = restrictions?.commonOfEntities(with: singleton) ?? singleton
     }
-    if structure.chain.contains(where: { createdChildren.contains($0.name) }) { restrictions?.isInsertable = true }
     return restrictions ?? SetRestrictions()
   }
 
@@ -78,22 +90,28 @@ struct RestrictionTable {
   }
 
   /// Adds the restrictions of a navigation property: its own annotations, and `NavigationRestrictions` of the sets and
-  /// singletons of its owner (Capabilities vocabulary, `NavigationPropertyRestriction`).
-  /// A type in `parameters`, which actions have, keeps its creation: calls need it.
-  private mutating func add(
-    _ property: EdmNavigationProperty, of owner: String, _ targets: [String], _ parameters: Set<String>
-  ) {
+  /// singletons of its owner (Capabilities vocabulary, `NavigationPropertyRestriction`). Contained entities are created
+  /// there unless that is forbidden; others are created in their own sets unless `InsertRestrictions` say more.
+  private mutating func add(_ property: EdmNavigationProperty, of owner: String, _ targets: [String?]) {
     let target = "\(owner)/\(property.name)"
+    var isCreated = false
     let places = targets.map { place in
-      let record = value("NavigationRestrictions", place)?["RestrictedProperties"]?.items?
+      let record = place.flatMap { value("NavigationRestrictions", $0)?["RestrictedProperties"]?.items }?
         .first { $0["NavigationProperty"]?.text == property.name }
-      return SetRestrictions { record?[$0] ?? value($0, "\(place)/\(property.name)") ?? value($0, target) }
+      func restriction(_ term: String) -> EdmAnnotationValue? {
+        record?[term] ?? place.flatMap { value(term, "\($0)/\(property.name)") } ?? value(term, target)
+      }
+      if let insert = restriction("InsertRestrictions"), insert["Insertable"]?.bool != false { isCreated = true }
+      return SetRestrictions(nil, restriction)
     }
-    var restrictions = SetRestrictions.common(places) ?? SetRestrictions { value($0, target) }
+    let restrictions = SetRestrictions.common(places) ?? SetRestrictions()
     navigation[target] = restrictions
     guard let type = property.type.name.map(model.resolve) else { return }
-    if parameters.contains(type) { restrictions.isInsertable = true }
-    if property.containsTarget { collections[type, default: []].append(restrictions) }
+    if property.containsTarget {
+      collections[type, default: []].append(restrictions)
+    } else if isCreated {
+      createdChildren.insert(type)
+    }
   }
 
   /// The members of a complex type that cannot be in filters, orders and expansions: those for which each property of the
