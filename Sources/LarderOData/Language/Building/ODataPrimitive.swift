@@ -165,7 +165,7 @@ extension ODataGeo: ODataPrimitive {
 
 /// An enumeration type whose members can be combined. A value has the names of its members, joined by commas.
 ///
-/// Several members are written as an array literal: `[.gift, .fast]`.
+/// Several members are written as an array literal: `[.gift, .fast]`; `[]` is the member with the value 0.
 public protocol ODataFlags: ODataEnumeration, RawRepresentable, ExpressibleByArrayLiteral
 where RawValue == String, ArrayLiteralElement == Self {
   /// Creates a value by the names of its members.
@@ -176,40 +176,47 @@ where RawValue == String, ArrayLiteralElement == Self {
 }
 
 extension ODataFlags {
-  /// Creates a value with all members of others.
+  /// Creates a value with all members of others; without any, the member with the value 0, or the number 0.
   public init(_ values: Self...) { self.init(members: values) }
 
-  /// Creates a value with all members of others.
+  /// Creates a value with all members of others; without any, the member with the value 0, or the number 0.
   public init(arrayLiteral values: Self...) { self.init(members: values) }
 
   private init(members values: [Self]) {
-    self.init(rawValue: values.flatMap(\.memberNames).joined(separator: ","))
+    let names = values.flatMap(\.memberNames)
+    let nothing = Self.odataMemberValues.filter { $0.value == 0 }.keys.min() ?? "0"
+    self.init(rawValue: names.isEmpty ? nothing : names.joined(separator: ","))
   }
 
   /// No values: members are compared by their names.
   public static var odataMemberValues: [String: Int64] { [:] }
 
-  /// Whether all members of another value are in this one: by their values, or by their names if a member of one of the
-  /// two is not declared.
+  /// Whether all members of another value are in this one: by their values, and those that are not declared by their
+  /// names.
   public func contains(_ other: Self) -> Bool {
-    if let value = combinedValue, let otherValue = other.combinedValue { return value & otherValue == otherValue }
-    return Set(memberNames).isSuperset(of: other.memberNames)
+    let (members, others) = (members, other.members)
+    return members.value & others.value == others.value && members.unknownNames.isSuperset(of: others.unknownNames)
   }
 
-  /// A value that is equal for two values with the same members: their combined value, or their names in alphabetical
-  /// order if a member is not declared.
-  public var odataIdentity: [String] { combinedValue.map { [String($0)] } ?? Set(memberNames).sorted() }
+  /// A value that is equal for two values with the same members: the combined value of those that are declared, and the
+  /// names of the others in alphabetical order.
+  public var odataIdentity: [String] {
+    let members = members
+    return [String(members.value)] + members.unknownNames.sorted()
+  }
 
-  /// The combined value of the members; nil if one of them is not declared.
-  private var combinedValue: Int64? {
+  /// The combined value of the members that are declared, or numbers, and the names of the others.
+  private var members: (value: Int64, unknownNames: Set<String>) {
     let values = Self.odataMemberValues
-    guard !values.isEmpty else { return nil }
-    var combined: Int64 = 0
+    var members: (value: Int64, unknownNames: Set<String>) = (0, [])
     for name in memberNames {
-      guard let value = values[name] ?? Int64(name) else { return nil }
-      combined |= value
+      if let value = values[name] ?? Int64(name) {
+        members.value |= value
+      } else {
+        members.unknownNames.insert(name)
+      }
     }
-    return combined
+    return members
   }
 
   private var memberNames: [String] {
