@@ -233,6 +233,28 @@ struct OperationTests {
     #expect(text.contains("func run(\(declaration)) async throws {"), "\(text)")
   }
 
+  @Test("V2 and V3: an import of a container that is not the default one has the container's name in URLs")
+  func otherContainers() throws {
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <edmx:DataServices m:DataServiceVersion="3.0">
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2009/11/edm"><EntityType Name="T">
+          <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><FunctionImport Name="Own"/></EntityContainer>
+        <EntityContainer Name="D"><EntitySet Name="Ts" EntityType="S.T"/><FunctionImport Name="Other"/>
+          <FunctionImport Name="Bound" IsBindable="true"><Parameter Name="it" Type="S.T"/></FunctionImport>
+          </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let files = try generate(model)
+    #expect(files["C"]?.contains("ODataCall(self.store, \"Own\")") == true)
+    #expect(files["D"]?.contains("ODataCall(self.store, \"D.Other\")") == true)
+    #expect(files["D"]?.contains("ODataQuery<T>(\"D.Ts\")") == true)
+    #expect(files["Operations"]?.contains("self.odataCall(\"D.Bound\")") == true)
+  }
+
   // CSDL 4.01 §12.2: a function must have a return type.
   @Test("V4: a function without a return type is omitted, bound or imported")
   func functionsWithoutResult() throws {

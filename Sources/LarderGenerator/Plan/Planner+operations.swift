@@ -13,34 +13,56 @@ private struct Operation {
   let parameters: [EdmParameter]
   let returnType: EdmReturnType?
   let element: any EdmAnnotatable
+  /// The import of the operation, if it is one of V4.
+  let imported: Import?
+  /// The targets of annotations that are written separately, as CSDL 4.01 §14.2.1 has them, without spaces: the import,
+  /// the overload, and all overloads.
+  let targets: [String]
 
-  init(_ function: EdmFunction, importedAs importName: String? = nil) {
-    name = importName ?? function.name
-    namespace = importName == nil ? function.namespace : ""
-    path = importName ?? function.qualifiedName
+  /// An import of V4.
+  typealias Import = (name: String, element: any EdmAnnotatable, target: String)
+
+  init(_ function: EdmFunction, importedAs imported: Import? = nil) {
+    name = imported?.name ?? function.name
+    namespace = imported == nil ? function.namespace : ""
+    path = imported?.name ?? function.qualifiedName
     form = .function
     parameters = Array(function.parameters.dropFirst(function.isBound ? 1 : 0))
     returnType = function.returnType
-    element = function
+    (element, self.imported) = (function, imported)
+    targets =
+      [imported?.target].compactMap(\.self) + [
+        Operation.target(function.qualifiedName, function.parameters[...]), function.qualifiedName,
+      ]
   }
 
-  init(_ action: EdmAction, importedAs importName: String? = nil) {
-    name = importName ?? action.name
-    namespace = importName == nil ? action.namespace : ""
-    path = importName ?? action.qualifiedName
+  init(_ action: EdmAction, importedAs imported: Import? = nil) {
+    name = imported?.name ?? action.name
+    namespace = imported == nil ? action.namespace : ""
+    path = imported?.name ?? action.qualifiedName
     form = .action
     parameters = Array(action.parameters.dropFirst(action.isBound ? 1 : 0))
     returnType = action.returnType
-    element = action
+    (element, self.imported) = (action, imported)
+    // The standard names the type of the binding parameter alone. Microsoft Graph names all types, as for a function.
+    targets =
+      [imported?.target].compactMap(\.self) + [
+        Operation.target(action.qualifiedName, action.parameters.prefix(action.isBound ? 1 : 0)),
+        Operation.target(action.qualifiedName, action.parameters[...]), action.qualifiedName,
+      ]
+  }
+
+  /// The name of an overload.
+  static func target(_ name: String, _ parameters: ArraySlice<EdmParameter>) -> String {
+    "\(name)(\(parameters.map { "\($0.type)" }.joined(separator: ",")))"
   }
 
   /// A function import of V2 or V3. If `m:HttpMethod` does not say how to call it, `IsSideEffecting` of V3 does. It is
   /// true by default, but never for an import that can be composed (CSDL 3.0, `FunctionImport`): then the import is an
   /// action ([MS-ODATA] §2.2.1.3).
-  /// `container`: the name before that of the import in URLs; nil for the default container.
-  init(_ item: EdmFunctionImport, in container: String? = nil, version: ODataVersion) {
+  init(_ item: EdmFunctionImport, path: String, version: ODataVersion, target: String) {
     let hasSideEffects = item.isSideEffecting ?? (version == .v3 && item.isComposable != true)
-    (name, namespace, path) = (item.name, "", container.map { "\($0).\(item.name)" } ?? item.name)
+    (name, namespace, self.path) = (item.name, "", path)
     switch item.httpMethod?.uppercased() {
     case "GET": form = .queryFunction(isPost: false)
     case "POST": form = .queryFunction(isPost: true)
@@ -54,7 +76,7 @@ private struct Operation {
       return parameter
     }
     returnType = item.returnType
-    element = item
+    (element, imported, targets) = (item, nil, [target])
   }
 
   /// Whether an operation of a derived type replaces one of a base type: it has its name and parameters.
@@ -81,10 +103,8 @@ extension Planner {
         bind(Operation(action), to: action.parameters.first, &bound)
       }
       for container in schema.containers {
-        let isDefault = model.defaultContainer?.qualifiedName == container.qualifiedName
         for item in container.functionImports where item.function == nil && item.isBindable == true {
-          let operation = Operation(item, in: isDefault ? nil : container.name, version: model.version)
-          bind(operation, to: item.parameters.first, &bound)
+          bind(operation(item, of: container, in: container), to: item.parameters.first, &bound)
         }
       }
     }
@@ -104,32 +124,43 @@ extension Planner {
   mutating func imports(of container: EdmEntityContainer, beside sets: [String]) -> [OperationPlan] {
     let parts = parts(of: container)
     var operations: [Operation] = []
-    for item in imports(of: parts, \.functionImports, named: \.name) {
+    for (item, part) in imports(of: parts, \.functionImports, named: \.name) {
       guard let name = item.function else {
-        if item.isBindable != true { operations.append(Operation(item, version: model.version)) }
+        if item.isBindable != true { operations.append(operation(item, of: part, in: container)) }
         continue
       }
       let functions = model.functions(name).filter { !$0.isBound }
       if functions.isEmpty { omit(.unknownOperation, "\(container.qualifiedName)/\(item.name)") }
-      operations += functions.map { Operation($0, importedAs: item.name) }
+      let imported = (item.name, item as any EdmAnnotatable, "\(part.qualifiedName)/\(item.name)")
+      operations += functions.map { Operation($0, importedAs: imported) }
     }
-    for item in imports(of: parts, \.actionImports, named: \.name) {
+    for (item, part) in imports(of: parts, \.actionImports, named: \.name) {
       let actions = model.actions(item.action).filter { !$0.isBound }
       if actions.isEmpty { omit(.unknownOperation, "\(container.qualifiedName)/\(item.name)") }
-      operations += actions.map { Operation($0, importedAs: item.name) }
+      let imported = (item.name, item as any EdmAnnotatable, "\(part.qualifiedName)/\(item.name)")
+      operations += actions.map { Operation($0, importedAs: imported) }
     }
     return self.operations(operations, of: .service, beside: sets)
+  }
+
+  /// A function import of V2 or V3, which `part` declares: a container, or one that it extends.
+  private func operation(
+    _ item: EdmFunctionImport, of part: EdmEntityContainer, in container: EdmEntityContainer
+  ) -> Operation {
+    Operation(
+      item, path: path(of: item.name, in: container), version: model.version,
+      target: "\(part.qualifiedName)/\(item.name)")
   }
 
   /// The imports of containers; those of a base container only if no container before it has imports of that name.
   private func imports<Import>(
     of parts: [EdmEntityContainer], _ imports: (EdmEntityContainer) -> [Import], named name: (Import) -> String
-  ) -> [Import] {
+  ) -> [(item: Import, part: EdmEntityContainer)] {
     var names: Set<String> = []
     return parts.flatMap { part in
       let own = imports(part).filter { !names.contains(name($0)) }
       names.formUnion(own.map(name))
-      return own
+      return own.map { ($0, part) }
     }
   }
 
@@ -196,8 +227,7 @@ extension Planner {
     } else {
       return operation.path
     }
-    return overloads == 1
-      ? operation.path : operation.path + "(\(parameters.map { "\($0.type)" }.joined(separator: ",")))"
+    return overloads == 1 ? operation.path : Operation.target(operation.path, parameters[...])
   }
 
   private enum Planned {
@@ -211,20 +241,22 @@ extension Planner {
   private func plan(
     _ operation: Operation, _ name: String, _ labels: [String], of binding: OperationPlan.Binding
   ) -> Planned {
-    let all = operation.parameters.map(\.type) + [operation.returnType?.type].compactMap(\.self)
-    if all.contains(where: { if case .excluded = types.form($0) { true } else { false } }) { return .excluded }
+    let valueTypes = operation.parameters.map(\.type) + [operation.returnType?.type].compactMap(\.self)
+    if valueTypes.contains(where: { if case .excluded = types.form($0) { true } else { false } }) { return .excluded }
     guard let form = operation.form else { return .omitted }
+    let elements = [operation.imported?.element, operation.element].compactMap(\.self)
+    let all = annotations.annotations(of: elements, targets: operation.targets)
     var plan = OperationPlan(
       name: name, serviceName: operation.path, binding: binding, form: form,
-      documentation: annotations.documentation(of: operation.element, target: operation.path),
-      deprecation: annotations.deprecation(of: operation.element), parameters: [],
+      documentation: annotations.documentation(of: operation.element, in: all),
+      deprecation: annotations.deprecation(in: all), parameters: [],
       result: nil, isResultOptional: false)
     for (label, parameter) in zip(labels, operation.parameters) {
       guard case .value(var type, let kind) = types.form(parameter.type),
         accepts(form, kind, of: type, isCollection: parameter.type.isCollection)
       else { return .omitted }
       if kind == .entity { type += ".Create" }
-      let isOmittable = annotations.isOmittable(parameter, of: operation.path)
+      let isOmittable = annotations.isOmittable(parameter, of: operation.targets)
       plan.parameters.append(
         OperationPlan.Parameter(
           name: label, serviceName: parameter.name, type: parameter.type.isCollection ? "[\(type)]" : type,
@@ -260,7 +292,7 @@ extension Planner {
         ?? model.resolve(name)
     case .abstract, .collection: text = "\(parameter.type.item)"
     }
-    let isOmittable = annotations.isOmittable(parameter, of: operation.path)
+    let isOmittable = annotations.isOmittable(parameter, of: operation.targets)
     let isOptional = isOmittable || parameter.isNullable && !parameter.type.isCollection
     if parameter.type.isCollection { text = "[\(text)]" }
     if isOptional { text += "?" }

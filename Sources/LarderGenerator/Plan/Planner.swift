@@ -176,8 +176,6 @@ extension Planner {
   }
 
   private mutating func service(_ container: EdmEntityContainer) -> ServicePlan? {
-    // Only V2 and V3 have names of containers in URLs.
-    let isUnqualified = model.version >= .v4 || model.defaultContainer?.qualifiedName == container.qualifiedName
     var roots: [(name: String, type: String, isSingleton: Bool, element: any EdmAnnotatable, target: String)] = []
     for part in parts(of: container) {
       let declared =
@@ -202,7 +200,7 @@ extension Planner {
       else { continue }
       plan.sets.append(
         (
-          member, isUnqualified ? root.name : "\(container.name).\(root.name)", name, root.isSingleton,
+          member, path(of: root.name, in: container), name, root.isSingleton,
           annotations.documentation(ofSet: root.element, named: root.name, target: root.target),
           annotations.deprecation(of: root.target)
         ))
@@ -210,6 +208,13 @@ extension Planner {
     guard let name = names[container.qualifiedName], !plan.sets.isEmpty || !operations.isEmpty else { return nil }
     plan.name = name
     return plan
+  }
+
+  /// The name of an entity set or an import in URLs. Only V2 and V3 have names of containers there, but for the default
+  /// one.
+  func path(of name: String, in container: EdmEntityContainer) -> String {
+    let isUnqualified = model.version >= .v4 || model.defaultContainer?.qualifiedName == container.qualifiedName
+    return isUnqualified ? name : "\(container.name).\(name)"
   }
 
   /// A container and those that it extends, the nearest first (CSDL 4.01 §13.1).
