@@ -146,6 +146,22 @@ struct RestrictionTests {
       create.contains("id: Int32,\n") && create.contains("x: String,\n") && create.contains("place: Place? = nil"))
   }
 
+  @Test("a required foreign key is optional: a creation can be bound to the entity that it names instead")
+  func requiredForeignKeys() throws {
+    let set = Self.term("InsertRestrictions", Self.paths("RequiredProperties", "OtherID", "ID", "X"))
+    let properties = """
+      <Property Name="OtherID" Type="Edm.Int32"/><NavigationProperty Name="Other" Type="Shop.Other">
+        <ReferentialConstraint Property="OtherID" ReferencedProperty="ID"/></NavigationProperty>
+      """
+    let files = try files(
+      Places(), others: Self.type("A", properties),
+      sets: "<EntitySet Name=\"As\" EntityType=\"Shop.A\">\(set)</EntitySet>")
+    let create = try #require(files["A"]?.components(separatedBy: "struct Create").last)
+    #expect(create.contains("id: Int32,\n") && create.contains("x: String,\n"))
+    #expect(create.contains("otherID: Int32? = nil"))
+    #expect(create.contains("other: ODataRelated<Other, ODataAllowed>? = nil"))
+  }
+
   /// What one of two entity sets of a type allows.
   private static func sets(_ first: String, _ second: String) -> String {
     """

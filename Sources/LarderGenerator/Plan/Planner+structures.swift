@@ -28,7 +28,8 @@ extension Planner {
     let properties = members.compactMap { member in
       member.property.map { (member.plan, $0, "\(member.owner)/\($0.name)") }
     }
-    plan.create = create(properties, restrictions, notRequired: keyNames.union(dependentProperties(of: structure)))
+    plan.create = create(
+      properties, restrictions, keyNames: keyNames, foreignKeys: dependentProperties(of: structure))
     plan.update = update(properties, restrictions, keyNames: keyNames)
     // A service takes the content of a creation as the bytes (OData Protocol 4.01 §11.4.7.1).
     if plan.isMedia { plan.create = nil }
@@ -246,9 +247,10 @@ extension Planner {
 extension Planner {
   private typealias Property = (plan: MemberPlan, property: EdmProperty, target: String)
 
-  /// Properties of a creation. The service may assign the key and foreign keys, so they are not required.
+  /// Properties of a creation. The service may assign the key, so it is required only if the restrictions say so. Foreign
+  /// keys never are: a binding of the related entity sets them.
   private func create(
-    _ properties: [Property], _ restrictions: SetRestrictions, notRequired: Set<String>
+    _ properties: [Property], _ restrictions: SetRestrictions, keyNames: Set<String>, foreignKeys: Set<String>
   ) -> [ChangeMember]? {
     guard restrictions.isInsertable else { return nil }
     return properties.compactMap { plan, property, target -> ChangeMember? in
@@ -258,8 +260,9 @@ extension Planner {
       let isRequired =
         restrictions.required.contains(property.name)
         || !property.isNullable && !plan.isCollection && property.defaultValue == nil
-          && !notRequired.contains(property.name) && !isSetByService(property, target, restrictions)
-      return ChangeMember(member: plan, isRequired: isRequired, isNullable: false)
+          && !keyNames.contains(property.name) && !isSetByService(property, target, restrictions)
+      return ChangeMember(
+        member: plan, isRequired: isRequired && !foreignKeys.contains(property.name), isNullable: false)
     }
   }
 
