@@ -63,7 +63,7 @@ struct FlagsTests {
     init(rawValue: String) { self.rawValue = rawValue }
   }
 
-  // A service accepts a member's name or a number, but no empty text (OData JSON 4.01 §7.1, ABNF `enumValue`).
+  // A service accepts a member's name or a number, but no empty text (JSON Format 4.01 §7.1, ABNF `enumValue`).
   @Test("a value without members is the member for nothing, or 0")
   func nothing() {
     let none: Services = []

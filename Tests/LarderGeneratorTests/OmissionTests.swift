@@ -112,4 +112,30 @@ struct OmissionTests {
     #expect(try omissions(type).contains("Shop.A: key"))
     #expect(Omission.Reason.key.rawValue == "keys that are not primitive properties of their type")
   }
+
+  // JSON Format 4.01 §4.6: names with `@` are annotations.
+  @Test("a property whose name is that of an annotation in JSON is named, and the other types can be compiled")
+  func annotationNames() async throws {
+    let names = ["@odata.etag", "@odata.type", "@odata.id", "Count@odata.count", "@Shop.Note"]
+    let properties = names.map { "<Property Name=\"\($0)\" Type=\"Edm.String\"/>" }.joined()
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let generated = try generateAll(
+      try model(
+        """
+        <EntityType Name="Part">\(key)\(properties)<Property Name="odata.etag" Type="Edm.String"/>
+          <NavigationProperty Name="@odata.context" Type="Shop.Part"/></EntityType>
+        <EntityType Name="SmallPart" BaseType="Shop.Part"><Property Name="@odata.media" Type="Edm.Stream"/></EntityType>
+        <ComplexType Name="Place" OpenType="true"><Property Name="@odata.type" Type="Edm.String"/></ComplexType>
+        <EntityType Name="Old"><Key><PropertyRef Name="@odata.id"/></Key>
+          <Property Name="@odata.id" Type="Edm.String" Nullable="false"/></EntityType>
+        """))
+    let omitted =
+      (names + ["@odata.context"]).map { "Shop.Part/\($0)" }
+      + ["Shop.Old/@odata.id", "Shop.Place/@odata.type", "Shop.SmallPart/@odata.media"]
+    #expect(Set(generated.omissions.filter { $0.reason == .annotationName }.map(\.name)) == Set(omitted))
+    #expect(generated.omissions.filter { $0.reason != .annotationName }.map(\.name) == ["Shop.Old"])
+    let files = Dictionary(uniqueKeysWithValues: generated.files.map { ($0.name, $0.text) })
+    let diagnostics = try await Compiler().check(files)
+    #expect(diagnostics.isEmpty, "\(diagnostics)")
+  }
 }

@@ -36,6 +36,8 @@ package struct Omission: Sendable, Hashable, Comparable {
     case key = "keys that are not primitive properties of their type"
     /// A name that the document declares again: the first declaration is generated.
     case repeatedName = "names that are declared again"
+    /// A property with a name that is an annotation in JSON.
+    case annotationName = "properties that are named like annotations"
   }
 
   /// The kind of part.

@@ -125,6 +125,7 @@ extension Planner {
     _ property: EdmProperty, name: String, of owner: String, keyNames: Set<String>, restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
+    guard isReadable(property.name, target) else { return nil }
     let isKey = keyNames.contains(property.name)
     let permissions = isKey ? EdmPermissions() : model.permissions(target: target)
     guard permissions.allowReading || permissions.allowWriting else { return nil }
@@ -177,6 +178,7 @@ extension Planner {
     _ property: EdmNavigationProperty, _ name: String, of owner: String, _ restrictions: SetRestrictions
   ) -> MemberPlan? {
     let target = "\(owner)/\(property.name)"
+    guard isReadable(property.name, target) else { return nil }
     let permissions = model.permissions(target: target)
     guard permissions.allowReading || permissions.allowWriting else { return nil }
     if let relationship = property.relationship, property.type.name == nil,
@@ -193,6 +195,13 @@ extension Planner {
         && !restrictions.notExpandable.contains(property.name),
       documentation: annotations.documentation(of: property, target: target),
       deprecation: annotations.deprecation(of: target))
+  }
+
+  /// Whether JSON can have a property of a name: names with `@` are those of annotations (JSON Format 4.01 §4.6).
+  private mutating func isReadable(_ name: String, _ target: String) -> Bool {
+    let isAnnotation = name.contains("@")
+    if isAnnotation { omit(.annotationName, target) }
+    return !isAnnotation
   }
 
   private mutating func value(_ type: EdmTypeReference, _ target: String) -> (type: String, kind: MemberPlan.Kind)? {
