@@ -62,7 +62,7 @@ extension OptionSyntax {
     "--output", short: "-o", valueName: "DIR", .directory, "write the files to DIR")
   fileprivate static let onlyNames = OptionSyntax(
     "--only", valueName: "PATTERN", .text, isRepeatable: true,
-    "generate these entity sets and types, and what they refer to")
+    "generate these entity sets and types, and what they refer to; an abstract type with all that derive from it")
   fileprivate static let exceptNames = OptionSyntax(
     "--except", valueName: "PATTERN", .text, isRepeatable: true,
     "leave out these types and entity sets, and the members that refer to them")
