@@ -118,7 +118,7 @@ extension CommandSyntax {
           .network, "\(count) of \(results.count) parts have a response: \(reason)",
           hint: "The changes of the other parts may have taken effect: check before you send them again.")
       )
-    case .refused(let rejection):
+    case .rejected(let rejection):
       let status = CommandFailure.status(ofHTTP: rejection.status)
       throw CommandFailure(status, "the service rejected the batch: HTTP \(rejection.status)")
     }

@@ -105,7 +105,7 @@ extension LookupDecision {
   private static func byAge(
     _ request: RequestRules, _ stored: StoredRules, _ freshness: Freshness
   ) -> LookupDecision {
-    if refusesAge(request, stored, freshness) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
+    if rejectsAge(request, stored, freshness) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
     if let least = request.cacheControl.minFresh {
       let remaining = StoredRules.saturating(freshness.softLifetime, minus: freshness.age)
       if remaining < StoredRules.milliseconds(least) {
@@ -127,7 +127,7 @@ extension LookupDecision {
   /// True if the request's `max-age` excludes the response (RFC 9111 §5.2.1.1).
   ///
   /// A reload sends `max-age=0`, and it does not apply to a fresh immutable response (RFC 8246 §2).
-  private static func refusesAge(
+  private static func rejectsAge(
     _ request: RequestRules, _ stored: StoredRules, _ freshness: Freshness
   ) -> Bool {
     guard let most = request.cacheControl.maxAge else { return false }

@@ -3,7 +3,7 @@ package enum StaleVerdict: Sendable, Hashable {
   /// Return the stored response.
   case serve(Freshness)
   /// Report the failure, or return the server's error response.
-  case refuse
+  case reject
 
   /// Why the request to the server failed.
   package enum Failure: Sendable, Hashable {
@@ -29,23 +29,23 @@ package enum StaleVerdict: Sendable, Hashable {
   package static func of(
     _ failure: Failure, _ request: RequestRules, stored: StoredRules, _ context: LookupContext
   ) -> StaleVerdict {
-    guard failure.isError, request.method == .get || request.method == .head, context.covers else { return .refuse }
+    guard failure.isError, request.method == .get || request.method == .head, context.covers else { return .reject }
     guard context.policy != .reload, !stored.forbidsStale, !stored.isInvalidated, context.groupsAreValid else {
-      return .refuse
+      return .reject
     }
     let requestControl = request.cacheControl
-    guard !requestControl.contains(.noCache), !requestControl.contains(.noStore) else { return .refuse }
-    guard let freshness = stored.freshness(at: context.now, context.override) else { return .refuse }
+    guard !requestControl.contains(.noCache), !requestControl.contains(.noStore) else { return .reject }
+    guard let freshness = stored.freshness(at: context.now, context.override) else { return .reject }
     if let maxAge = requestControl.maxAge, freshness.age > StoredRules.milliseconds(maxAge) || maxAge == 0 {
-      return .refuse
+      return .reject
     }
     if context.policy == .staleWhenUnreachable { return .serve(freshness) }
     // `stale-if-error` does not permit a response that the server has reported as gone.
-    if context.isHidden { return .refuse }
+    if context.isHidden { return .reject }
     let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)
     for allowed in [stored.cacheControl.staleIfError, requestControl.staleIfError] {
       if let allowed, staleness <= StoredRules.milliseconds(allowed) { return .serve(freshness) }
     }
-    return .refuse
+    return .reject
   }
 }

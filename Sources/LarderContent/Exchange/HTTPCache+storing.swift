@@ -165,8 +165,8 @@ extension HTTPCache {
 
   private static func canRemain(_ rules: StoredRules) -> Bool {
     switch StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: rules, storesPartial: true) {
-    case .refuse(.varyStar), .refuse(.responseNoStore), .refuse(.notUnderstood): false
-    case .store, .refuse: true
+    case .reject(.varyStar), .reject(.responseNoStore), .reject(.notUnderstood): false
+    case .store, .reject: true
     }
   }
 

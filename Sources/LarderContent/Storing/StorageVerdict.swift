@@ -5,7 +5,7 @@ package enum StorageVerdict: Sendable, Hashable {
   /// The response may be stored, and can be used later.
   case store
   /// The response must not be stored, or could never be used.
-  case refuse(Reason)
+  case reject(Reason)
 
   /// Why a response is not stored.
   package enum Reason: String, Sendable, Hashable {
@@ -43,27 +43,27 @@ package enum StorageVerdict: Sendable, Hashable {
       let representsTarget =
         method == .post && url != nil && url == contentLocation && (200...299).contains(response.status)
         && response.status != 206 && response.lifetime != nil && !response.isHeuristic
-      if !representsTarget { return .refuse(.method) }
+      if !representsTarget { return .reject(.method) }
     }
     switch response.status {
-    case ..<200, 304, 412, 416, 428, 429, 431, 511: return .refuse(.status)
-    case 206 where !storesPartial: return .refuse(.status)
+    case ..<200, 304, 412, 416, 428, 429, 431, 511: return .reject(.status)
+    case 206 where !storesPartial: return .reject(.status)
     default: break
     }
-    if request.cacheControl.contains(.noStore) { return .refuse(.requestNoStore) }
+    if request.cacheControl.contains(.noStore) { return .reject(.requestNoStore) }
     let responseControl = response.cacheControl
     if responseControl.contains(.mustUnderstand) {
       // §5.2.2.3: a cache that understands the status ignores `no-store`, which is meant for caches that do not.
-      if !isUnderstood(response.status) { return .refuse(.notUnderstood) }
+      if !isUnderstood(response.status) { return .reject(.notUnderstood) }
     } else if responseControl.contains(.noStore) {
-      return .refuse(.responseNoStore)
+      return .reject(.responseNoStore)
     }
-    if response.vary?.matchesNothing == true { return .refuse(.varyStar) }
+    if response.vary?.matchesNothing == true { return .reject(.varyStar) }
     let isExplicit = response.lifetime != nil && !response.isHeuristic
     let isAllowed = isExplicit || responseControl.contains(.isPublic) || responseControl.contains(.isPrivate)
     if isAllowed || StoredRules.isHeuristicallyCacheable(response.status) { return .store }
     if override.ttl != nil, (200...299).contains(response.status) { return .store }
-    return .refuse(.notCacheable)
+    return .reject(.notCacheable)
   }
 
   /// Whether the caching requirements of a status are known here: true for the final statuses of RFC 9110 §15.

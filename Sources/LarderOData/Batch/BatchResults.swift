@@ -5,7 +5,7 @@ package enum BatchResults: Sendable, Hashable {
   /// One result for each part, in the order of the parts.
   case parts([BatchResult])
   /// The service rejected or failed the batch as a whole, with an ordinary response.
-  case refused(BatchResponse)
+  case rejected(BatchResponse)
   /// The response is truncated, cannot be read to its end, or lacks parts. The array has one slot for each part, nil if
   /// it has no response; the error says what is wrong. At least one slot is filled. The changes of the other parts may
   /// have been applied.
@@ -40,7 +40,7 @@ package enum BatchResults: Sendable, Hashable {
         of: match.slots(of: parsed.parts), responses: parsed.parts.flatMap(\.responses), error: parsed.error,
         match: match)
     }
-    if status >= 400 { return .refused(BatchResponse(status: status, fields: fields, body: body)) }
+    if status >= 400 { return .rejected(BatchResponse(status: status, fields: fields, body: body)) }
     guard type.isJSON else { throw BatchError(.notABatch(contentType: type.mediaType)) }
     let (responses, error) = try JSONBatchReader.wholeResponses(body, limits: limits)
     match.isComplete = error == nil

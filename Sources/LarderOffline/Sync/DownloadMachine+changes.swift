@@ -60,7 +60,7 @@ extension DownloadMachine {
     switch input {
     case .page(let facts): return changesPage(read, facts)
     case .notModified: return [.discard] + end(.changes, isUnchanged: true)
-    case .refused(let status, let error): return handleRejectedChanges(read, status, error)
+    case .rejected(let status, let error): return handleRejectedChanges(read, status, error)
     case .failed(let error, let isInterrupted, _):
       var read = read
       guard isInterrupted, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }

@@ -40,7 +40,7 @@ extension DownloadMachine {
     case .page(let facts):
       return DownloadMachine.optionsNote(read) + notePreferenceMemory(read) + wholePage(read, facts)
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
-    case .refused(let status, let error): return handleRejectedWhole(read, status, error)
+    case .rejected(let status, let error): return handleRejectedWhole(read, status, error)
     case .failed(let error, let isInterrupted, let rows):
       return handleFailedWhole(read, error: error, isInterrupted: isInterrupted, rows: rows)
     case .unusable(let error):
@@ -63,7 +63,7 @@ extension DownloadMachine {
     read.distinct = traits.hasExpand ? nil : facts.stagedRows
     read.count = facts.count ?? read.count
     read.failures = 0
-    read.linkRefusal = nil
+    read.linkRejection = nil
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     read.windows?.came += facts.rows
     if let rows = facts.stagedRows, rows != read.growth.rows {
@@ -234,14 +234,14 @@ extension DownloadMachine {
     read.request.tracksChanges = next.tracking
     read.request.countsRows = next.count
     read.request.maximumPageSize = next.pageSize ? read.first.maximumPageSize : nil
-    read.refusal = status
+    read.rejection = status
     state = .whole(read)
     return [.ask(read.request)]
   }
 
   /// The note about the options that the service rejects, once it has responded without them.
   private static func optionsNote(_ read: WholeRead) -> [Action] {
-    guard read.pages == 0, read.trial > 0, let status = read.refusal else { return [] }
+    guard read.pages == 0, read.trial > 0, let status = read.rejection else { return [] }
     return [
       .note(
         .optionsRejected(
@@ -259,7 +259,7 @@ extension DownloadMachine {
     if DownloadMachine.isAboutOptions(status) {
       if read.request.hasPreferences {
         read.request.dropPreferences()
-        read.linkRefusal = status
+        read.linkRejection = status
         state = .whole(read)
         return [.ask(read.request)]
       }
@@ -275,7 +275,7 @@ extension DownloadMachine {
 
   /// Records that the service accepts a link without preferences that it rejected with them.
   private mutating func notePreferenceMemory(_ read: WholeRead) -> [Action] {
-    guard let status = read.linkRefusal else { return [] }
+    guard let status = read.linkRejection else { return [] }
     memory.links = LinkMemory(count: memory.links?.count ?? false, preferences: true)
     return [.note(.preferencesRejected(status: status))]
   }

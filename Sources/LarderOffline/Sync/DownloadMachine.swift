@@ -3,7 +3,7 @@
 /// | state | leaves by |
 /// | --- | --- |
 /// | `new` | `start` to `whole` or `changes` |
-/// | `whole`: all rows are read into staging | `page` to itself or `finishing`; `notModified` to `ended`; `refused`, `failed` to itself (with other options, a repeated request, or from the beginning) or `ended` |
+/// | `whole`: all rows are read into staging | `page` to itself or `finishing`; `notModified` to `ended`; `rejected`, `failed` to itself (with other options, a repeated request, or from the beginning) or `ended` |
 /// | `changes`: reads what changed since the delta link | `page` to itself or `finishing`; `notModified` to `ended`; everything that makes the link useless to `whole` |
 /// | `finishing` | `finished` to `ended`, `comparing`, `changes`; `incomplete` to `whole` |
 /// | `comparing` | `counted` to `ended` or `whole` |
@@ -46,7 +46,7 @@ struct DownloadMachine: Sendable {
     case page(PageEnd)
     case notModified
     /// The service responded with another status.
-    case refused(status: Int, OfflineODataError)
+    case rejected(status: Int, OfflineODataError)
     /// The response did not arrive completely; `rows` of the page had arrived. `isInterrupted`: the response had begun.
     case failed(OfflineODataError, isInterrupted: Bool, rows: Int64)
     /// The response, or what was staged of it, cannot be used.
@@ -115,7 +115,7 @@ struct DownloadMachine: Sendable {
     case (.finishing, .incomplete): return incomplete()
     case (.finishing, .unusable(let error)), (.finishing, .failed(let error, _, _)): return handleFailedFinish(error)
     case (.comparing, .counted(let service, let storeCount)): return counted(service, storeCount)
-    case (.comparing, .refused), (.comparing, .failed), (.comparing, .unusable): return end(.changes)
+    case (.comparing, .rejected), (.comparing, .failed), (.comparing, .unusable): return end(.changes)
     default: return []
     }
   }

@@ -172,7 +172,7 @@ struct DownloadRun: Sendable {
     guard request.form == .json, type.contains("xml") else { return nil }
     let atom = error("\(type), but JSON was requested")
     // A service without JSON may also say so by the type of its response.
-    return bound.traits.version < .v4 && !request.isDelta ? .refused(status: 406, atom) : .unusable(atom)
+    return bound.traits.version < .v4 && !request.isDelta ? .rejected(status: 406, atom) : .unusable(atom)
   }
 
   private func content(_ request: PageRequest) -> PageForm.Content {
@@ -194,8 +194,8 @@ struct DownloadRun: Sendable {
         return .unusable(OfflineODataError(.malformedResponse, downloadError.errorMessage))
       }
       return .notModified
-    case .http(let status, _): return .refused(status: status, downloadError)
-    case .authentication, .csrf: return .refused(status: 401, downloadError)
+    case .http(let status, _): return .rejected(status: status, downloadError)
+    case .authentication, .csrf: return .rejected(status: 401, downloadError)
     case .communication: return .failed(downloadError, isInterrupted: false, rows: 0)
     default: throw downloadError
     }

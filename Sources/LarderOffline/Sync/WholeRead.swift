@@ -7,9 +7,9 @@ struct WholeRead: Codable, Sendable, Hashable {
   /// The number of the combination of options in the first request.
   var trial = 0
   /// The status of the last rejection.
-  var refusal: Int?
+  var rejection: Int?
   /// The status with which the service rejected the current link together with preferences.
-  var linkRefusal: Int?
+  var linkRejection: Int?
   var pages = 0
   var rows: Int64 = 0
   /// The number of distinct rows; nil if it is not known.

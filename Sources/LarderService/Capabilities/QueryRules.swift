@@ -56,7 +56,7 @@ struct QueryRules {
   // MARK: Checks
 
   func checkReadable(byKey: Bool) throws(Violation) {
-    if byKey, let place = refusal("IndexableByKey") { throw violation("cannot be read by key", place) }
+    if byKey, let place = rejection("IndexableByKey") { throw violation("cannot be read by key", place) }
     if let (read, place) = value("ReadRestrictions") {
       let readByKey = byKey ? read["ReadByKeyRestrictions"]?["Readable"]?.bool : nil
       if (readByKey ?? read["Readable"]?.bool) == false { throw violation("cannot be read", place + "/Readable") }
@@ -113,13 +113,13 @@ struct QueryRules {
   }
 
   func checkSearch() throws(Violation) {
-    if let place = refusal("SearchRestrictions", "Searchable") ?? sapSet("searchable") {
+    if let place = rejection("SearchRestrictions", "Searchable") ?? sapSet("searchable") {
       throw violation("cannot be searched", place)
     }
   }
 
   func checkCount() throws(Violation) {
-    if let place = refusal("CountRestrictions", "Countable") ?? sapSet("countable") {
+    if let place = rejection("CountRestrictions", "Countable") ?? sapSet("countable") {
       throw violation("cannot be counted", place)
     }
   }
@@ -134,19 +134,19 @@ struct QueryRules {
   }
 
   func checkTop() throws(Violation) {
-    if let place = refusal("TopSupported") ?? sapSet("topable") ?? sapSet("pageable") {
+    if let place = rejection("TopSupported") ?? sapSet("topable") ?? sapSet("pageable") {
       throw violation("cannot be read with $top", place)
     }
   }
 
   func checkSkip() throws(Violation) {
-    if let place = refusal("SkipSupported") ?? sapSet("pageable") {
+    if let place = rejection("SkipSupported") ?? sapSet("pageable") {
       throw violation("cannot be read with $skip", place)
     }
   }
 
   func checkSelect() throws(Violation) {
-    if let place = refusal("SelectSupport", "Supported") { throw violation("cannot be read with $select", place) }
+    if let place = rejection("SelectSupport", "Supported") { throw violation("cannot be read with $select", place) }
   }
 
   /// - Parameter levels: how many levels of related entities the query has below this set.
@@ -183,7 +183,7 @@ struct QueryRules {
   }
 
   /// Where a term, or a property of its record, is false.
-  private func refusal(_ term: String, _ property: String? = nil) -> String? {
+  private func rejection(_ term: String, _ property: String? = nil) -> String? {
     guard let (value, place) = value(term) else { return nil }
     guard let property else { return value.bool == false ? place : nil }
     return value[property]?.bool == false ? place + "/" + property : nil

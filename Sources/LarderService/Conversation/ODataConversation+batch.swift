@@ -97,7 +97,7 @@ extension ODataConversation {
     switch contents {
     case .parts(let all): responses = all
     case .incomplete(let received, _): responses = received
-    case .refused: throw rejection(response, outgoing)
+    case .rejected: throw rejection(response, outgoing)
     }
     var slots: [ODataBatchResponse.Slot?] = []
     var changeSetResults: [Int: [ODataBatchResponse.RequestResult]] = [:]

@@ -14,7 +14,7 @@ struct StaleVerdictTests {
     rules.isInvalidated = isInvalidated
     let request = RequestRules(method: method, fields: requested.map { ["Cache-Control": $0] } ?? [:])
     let context = LookupContext(now: FreshnessTests.at(seconds), policy: policy, groupsAreValid: groups)
-    return StaleVerdict.of(failure, request, stored: rules, context) != .refuse
+    return StaleVerdict.of(failure, request, stored: rules, context) != .reject
   }
 
   @Test("by itself nothing stale is served; stale-if-error of either side allows it for its time")

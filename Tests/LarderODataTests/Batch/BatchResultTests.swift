@@ -211,7 +211,7 @@ struct BatchResultTests {
       status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8), requests: Self.requests)
     #expect(
       rejected
-        == .refused(BatchResponse(status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8))))
+        == .rejected(BatchResponse(status: 403, fields: ["Content-Type": "application/json"], body: Array("{}".utf8))))
     let error = #expect(throws: BatchError.self) {
       try BatchResults.read(status: 200, fields: html, body: [], requests: Self.requests)
     }

@@ -97,7 +97,7 @@ struct ArchiveRepairTests {
         WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
         INSERT INTO larder_request(id, unit, state, request, failure)
           SELECT i, 1, 2, r.request, ?1 FROM n JOIN larder_request r ON r.id = 1
-        """, .text(JSONSettings.encode(ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0))))
+        """, .text(JSONSettings.encode(ArchivedFailure(kind: .rejected, message: "m", method: "", url: "", time: 0))))
       try snapshot.connection.run("UPDATE larder_request SET state = 3 WHERE id = 1")
     }
     let archive = try await rig.open.read { snapshot in try ArchivedRequests(ChangeQueue(snapshot.connection)) }
@@ -235,7 +235,7 @@ struct ArchiveRepairTests {
     try await rig.rows.replica.write { (snapshot) throws(StorageError) in
       for id in [Int64(1), 2] {
         try ChangeQueue(snapshot.connection).set(.archived, of: id)
-        let failure = ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0)
+        let failure = ArchivedFailure(kind: .rejected, message: "m", method: "", url: "", time: 0)
         try ChangeQueue(snapshot.connection).set(failure: failure, of: id)
       }
     }

@@ -511,7 +511,7 @@ struct ArchiveConflictTests {
   // MARK: Services that are wrong
 
   @Test("If a service rejects its own ETags, the change moves to the archive instead of looping", arguments: [1, 2])
-  func alwaysRefused(changes: Int) async throws {
+  func alwaysRejected(changes: Int) async throws {
     let rig = try await UploadRig()
     var requests: [ODataSingleRequest] = []
     for key in 1...changes { requests.append(.update("Orders(\(key))", to: entity(("Name", .string("mine"))))) }

@@ -163,7 +163,7 @@ struct TransactionUnitTests {
       try queue.set(.sent, of: 1)
       try queue.set(attempt: #"{"id":"1","firstSent":1,"method":"PATCH","url":"Orders(1)","digest":""}"#, of: 1)
       guard let second = try queue.entry(2) else { return }
-      let failure = ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0)
+      let failure = ArchivedFailure(kind: .rejected, message: "m", method: "", url: "", time: 0)
       let journal = UploadJournal(store: try rig.open, options: OfflineODataUploadOptions())
       _ = try journal.archive([(second, failure)], snapshot)
     }
@@ -311,7 +311,7 @@ private struct TransactionRun {
       stuck.insert(next.key)
     }
     for (unit, isHeld) in isStuck where isHeld != stuck.contains(unit) {
-      faults.append("\(unit) is \(isHeld ? "held for nothing" : "waiting behind a refused one"): \(lines) \(needs)")
+      faults.append("\(unit) is \(isHeld ? "held for nothing" : "waiting behind a rejected one"): \(lines) \(needs)")
     }
     // No request depends on itself.
     var left = before

@@ -226,7 +226,7 @@ struct PretendStore {
           return
         }
         if case .status(let status)? = accident {
-          actions = machine.take(.refused(status: status, OfflineODataError(.requestRejected)))
+          actions = machine.take(.rejected(status: status, OfflineODataError(.requestRejected)))
           continue
         }
         if case .timeout? = accident {
@@ -236,7 +236,7 @@ struct PretendStore {
         switch service.reply(request) {
         case .status(304): actions = machine.take(.notModified)
         case .status(let status):
-          actions = machine.take(.refused(status: status, OfflineODataError(.requestRejected)))
+          actions = machine.take(.rejected(status: status, OfflineODataError(.requestRejected)))
         case .response(let response):
           if case .interrupted? = accident {
             // Half of the page was staged before the connection broke.

@@ -95,7 +95,7 @@ struct UploadDoubtTests {
     }
     let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
     #expect(report.sent == (isDone ? 1 : 0) && report.failed == (isDone ? 0 : 1), "\(report)")
-    #expect(try await rig.failures() == (isDone ? [] : [.refused]))
+    #expect(try await rig.failures() == (isDone ? [] : [.rejected]))
     #expect(rig.service.log == (isDone ? ["POST Orders(1000)"] : []))
   }
 
@@ -295,7 +295,7 @@ struct UploadDoubtTests {
   }
 
   @Test("A service that has refused a creation need not settle: nobody waits for it")
-  func refusedCreations() async throws {
+  func rejectedCreations() async throws {
     let waits = Mutex<[Duration]>([])
     let rig = try await UploadRig(sleep: { wait in waits.withLock { $0.append(wait) } })
     let first = try await rig.create("Orders", key: -1, ["Name": .string("poison")])

@@ -2,7 +2,7 @@
 struct ArchivedFailure: Codable, Hashable, Sendable {
   enum Kind: String, Codable, Sendable {
     /// The service rejected the request, or another request of its change set.
-    case refused
+    case rejected = "refused"
     /// The entity has changed at the service: 412.
     case conflict
     /// The response was lost, and the outcome cannot be determined.

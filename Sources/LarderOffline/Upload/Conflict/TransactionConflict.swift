@@ -38,7 +38,7 @@ extension ConflictResolution {
     var outcomes = initialOutcomes
     let unit = initialOutcomes.map(\.entry)
     let members = unit.map { entry in
-      let failure = entry.failure ?? ArchivedFailure(kind: .refused, message: "", method: "", url: "", time: 0)
+      let failure = entry.failure ?? ArchivedFailure(kind: .rejected, message: "", method: "", url: "", time: 0)
       return Member(entry: entry, condition: nil, failure: failure)
     }
     for place in unit.indices {
@@ -73,7 +73,7 @@ extension ConflictResolution {
       guard case .archived(let failure, let theirs) = item.outcome else { continue }
       // The other requests are rejected with it, and have no conflict of their own.
       var other = ArchivedFailure(
-        kind: .refused, message: "Rejected with request \(item.entry.id) of its transaction: \(failure.message)",
+        kind: .rejected, message: "Rejected with request \(item.entry.id) of its transaction: \(failure.message)",
         method: failure.method, url: failure.url, time: failure.time)
       (other.httpStatus, other.code, other.domain) = (failure.httpStatus, failure.code, failure.domain)
       return outcomes.indices.map { index in

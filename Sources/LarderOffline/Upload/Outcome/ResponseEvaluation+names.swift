@@ -25,8 +25,8 @@ extension ResponseEvaluation {
     case .whole(let error): errors = [error]
     case .each(let responses): for case .failure(let error) in responses { errors.append(error) }
     }
-    let isRefused = errors.contains { $0.response.map { UploadAttempt.result($0.fields) == false } ?? false }
-    guard isRefused, unit.members.contains(where: { $0.attempt.isName(in: $0.request.fields, model.version) }) else {
+    let isRejected = errors.contains { $0.response.map { UploadAttempt.result($0.fields) == false } ?? false }
+    guard isRejected, unit.members.contains(where: { $0.attempt.isName(in: $0.request.fields, model.version) }) else {
       return nil
     }
     store.recordNameRejection()

@@ -545,7 +545,7 @@ struct ResponseEvaluation: Sendable {
   // MARK: Failures
 
   private func failure(
-    of member: PreparedRequest, _ error: ODataServiceError, kind: ArchivedFailure.Kind = .refused
+    of member: PreparedRequest, _ error: ODataServiceError, kind: ArchivedFailure.Kind = .rejected
   ) async throws -> ArchivedFailure {
     ArchivedFailure(error, kind: kind, await sent(member.request), time: time)
   }

@@ -235,7 +235,7 @@ struct UploadRun: Sendable {
     let time = store.conversation.options.environment.unixSeconds
     let archivedOutcomes = entries.map { entry in
       let sent = SentRequest(method: "POST", url: "$batch", body: nil)
-      return (entry: entry, outcome: RequestOutcome.archived(ArchivedFailure(error, kind: .refused, sent, time: time)))
+      return (entry: entry, outcome: RequestOutcome.archived(ArchivedFailure(error, kind: .rejected, sent, time: time)))
     }
     let committed = try await commit.commit([UploadCommit.Unit(id: id, outcomes: archivedOutcomes)])
     return Step(inputs: [.resolved(id, .archived)], counts: committed.counts)
