@@ -35,15 +35,18 @@ struct RestrictionTests {
     <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
     <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/><Property Name="Zip" Type="Edm.String"/></ComplexType>
     <EntityType Name="Book">\(key)<Property Name="A" Type="Edm.String"/><Property Name="B" Type="Edm.String"/>
+      <Property Name="Made" Type="Edm.Int32"><Annotation Term="Org.OData.Core.V1.Computed"/></Property>
       <Property Name="Shop" Type="S.Place"/><Property Name="AuthorID" Type="Edm.Int32"/>
       <NavigationProperty Name="Author" Type="S.Book"><ReferentialConstraint Property="AuthorID" ReferencedProperty="ID"/></NavigationProperty>
       <NavigationProperty Name="Notes" Type="Collection(S.Book)"/><NavigationProperty Name="Copies" Type="Collection(S.Book)"/>
-      </EntityType><EntityType Name="Novel" BaseType="S.Book"/>
+      </EntityType><EntityType Name="Novel" BaseType="S.Book"><NavigationProperty Name="Parts" Type="Collection(S.Book)"/>
+      </EntityType>
     <EntityContainer Name="C">
     <EntitySet Name="Drafts" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Notes"/>
       <NavigationPropertyBinding Path="Copies" Target="Books"/></EntitySet>
     <EntitySet Name="Trips" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Logs"/>
-      <NavigationPropertyBinding Path="Copies" Target="Books"/>
+      <NavigationPropertyBinding Path="Copies" Target="Books"/><NavigationPropertyBinding Path="S.Novel/Parts" Target="Logs"/>
+      <NavigationPropertyBinding Path="Author" Target="Trips"/><NavigationPropertyBinding Path="Author/Copies" Target="Hidden"/>
       \(record("NavigationRestrictions", "<PropertyValue Property=\"RestrictedProperties\"><Collection><Record>"
         + "<PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"Notes\"/>"
         + "<PropertyValue Property=\"InsertRestrictions\"><Record><PropertyValue Property=\"Insertable\" Path=\"A\"/></Record></PropertyValue>"
@@ -52,7 +55,15 @@ struct RestrictionTests {
         + "<PropertyValue Property=\"InsertRestrictions\"><Record>\(paths("RequiredProperties", "B"))</Record></PropertyValue>"
         + "</Record><Record><PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"Author/Notes\"/>"
         + "<PropertyValue Property=\"InsertRestrictions\"><Record>\(set("Insertable", false))</Record></PropertyValue>"
+        + "</Record><Record><PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"Author/Copies\"/>"
+        + "<PropertyValue Property=\"ReadRestrictions\"><Record>\(set("Readable", false))</Record></PropertyValue>"
+        + "<PropertyValue Property=\"UpdateRestrictions\"><Record>\(set("Updatable", true))</Record></PropertyValue>"
+        + "</Record><Record><PropertyValue Property=\"NavigationProperty\" NavigationPropertyPath=\"S.Novel/Parts\"/>"
+        + "<PropertyValue Property=\"InsertRestrictions\"><Record>\(set("Insertable", true))</Record></PropertyValue>"
+        + "<PropertyValue Property=\"FilterRestrictions\"><Record>\(set("Filterable", true))</Record></PropertyValue>"
         + "</Record></Collection></PropertyValue>"))</EntitySet>
+    <EntitySet Name="Stamps" EntityType="S.Book">\(record("InsertRestrictions", paths("RequiredProperties", "Made", "A")))
+    </EntitySet>
     <EntitySet Name="Plans" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Drafts"/></EntitySet>
     <EntitySet Name="Books" EntityType="S.Book"><NavigationPropertyBinding Path="Notes" Target="Notes"/>
       \(record("InsertRestrictions", paths("NonInsertableProperties", "A") + paths("RequiredProperties", "AuthorID")))
@@ -93,13 +104,24 @@ struct RestrictionTests {
     <EntityType Name="Book"><Key><PropertyRef Name="ID"/></Key>
       <Property Name="ID" Type="Edm.Int32" Nullable="false" sap:updatable="false" sap:filterable="true"/>
       <Property Name="A" Type="Edm.String" sap:filterable="false" sap:sortable="false" sap:creatable="false"/>
-      <Property Name="B" Type="Edm.String" sap:updatable="false"/></EntityType>
+      <Property Name="B" Type="Edm.String" sap:updatable="false"/>
+      <NavigationProperty Name="Logs" Relationship="S.BookLogs" FromRole="Book" ToRole="Log"/>
+      <NavigationProperty Name="Origin" Relationship="S.BookLogs" FromRole="Log" ToRole="Book"/>
+      <NavigationProperty Name="Shared" Relationship="S.Shared" FromRole="Left" ToRole="Right"/></EntityType>
+    <Association Name="BookLogs"><End Type="S.Book" Role="Book" Multiplicity="1"/><End Type="S.Book" Role="Log" Multiplicity="*"/>
+    </Association>
+    <Association Name="Shared"><End Type="S.Book" Role="Left" Multiplicity="*"/><End Type="S.Book" Role="Right" Multiplicity="*"/>
+    </Association>
     <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
       <Property Name="Plant" Type="Edm.String" sap:required-in-filter="true"/></EntityType>
     <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Books" EntityType="S.Book"/>
     <EntitySet Name="Items" EntityType="S.Item" sap:requires-filter="true"/>
     <EntitySet Name="Logs" EntityType="S.Book" sap:creatable="false" sap:updatable="false" sap:deletable="false"
       sap:searchable="false" sap:countable="false" sap:pageable="false" sap:topable="false" sap:addressable="false"/>
+    <AssociationSet Name="BookLogSet" Association="S.BookLogs"><End EntitySet="Books" Role="Book"/><End EntitySet="Logs" Role="Log"/>
+    </AssociationSet>
+    <AssociationSet Name="SharedSet" Association="S.Shared"><End EntitySet="Books" Role="Left"/><End EntitySet="Logs" Role="Right"/>
+    </AssociationSet>
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
@@ -204,6 +226,17 @@ struct RestrictionTests {
         + "(Capabilities.NavigationRestrictions/InsertRestrictions/Insertable)"
     ),
     (.create(entity(), in: "Drafts(1)/Author/Notes"), "sent"),
+    (.create(entity(), in: "Trips(1)/S.Novel/Parts"), "sent"),
+    (
+      .delete("Trips(1)/S.Novel/Parts(2)"),
+      "Trips/Parts: entities cannot be deleted (Capabilities.DeleteRestrictions/Deletable)"
+    ),
+    // What a path says about updates also applies to the links of its entities.
+    (.updateLink("Trips(1)/Author/Copies(2)/Author/$ref", to: "Books(2)"), "sent"),
+    (
+      .updateLink("Trips(1)/Copies(2)/Author/$ref", to: "Books(2)"),
+      "Trips/Copies/Author: links cannot be changed (Capabilities.UpdateRestrictions/NonUpdatableNavigationProperties)"
+    ),
     // Its annotation replaces the set's.
     (.create(entity(("A", .string("x")), ("B", .string("x"))), in: "Trips(1)/Copies"), "sent"),
     (
@@ -224,6 +257,12 @@ struct RestrictionTests {
     ),
     (.delete("Logs(1)"), "Logs: entities cannot be deleted (Capabilities.DeleteRestrictions/Deletable)"),
     (.create(entity(), in: "Drafts"), "sent"),
+    // The service computes the other required property.
+    (.create(entity(("A", .string("x"))), in: "Stamps"), "sent"),
+    (
+      .create(entity(), in: "Stamps"),
+      "Stamps: a new entity needs a value for A (Capabilities.InsertRestrictions/RequiredProperties)"
+    ),
     // What the model does not describe is left to the service.
     (.create(entity(), in: "Unknown"), "sent"), (.delete("https://elsewhere.test/Logs(1)"), "sent"),
   ]
@@ -238,6 +277,9 @@ struct RestrictionTests {
 
   private static let rejectedSAPChanges: [(ODataSingleRequest, String)] = [
     (.create(entity(), in: "Logs"), "Logs: entities cannot be created (sap:creatable)"),
+    // A log belongs to one book, and is created through it. A shared one is not.
+    (.create(entity(), in: "Books(1)/Logs"), "sent"),
+    (.create(entity(), in: "Books(1)/Shared"), "Books/Shared: entities cannot be created (sap:creatable)"),
     (.update("Logs(1)", to: entity()), "Logs: entities cannot be updated (sap:updatable)"),
     (.delete("Logs(1)"), "Logs: entities cannot be deleted (sap:deletable)"),
     (.create(entity(("A", .string("x"))), in: "Books"), "Books: A cannot be set in a new entity (sap:creatable)"),
@@ -356,6 +398,15 @@ struct RestrictionTests {
       "Plans/Notes cannot be filtered by A (Capabilities.FilterRestrictions/NonFilterableProperties)"
     ),
     ("Plans?$expand=Notes($filter=B eq $it/A)", "sent"),
+    ("Trips(1)/Copies", "sent"),
+    (
+      "Trips(1)/Author/Copies",
+      "Trips/Author/Copies cannot be read (Capabilities.NavigationRestrictions/ReadRestrictions/Readable)"
+    ),
+    ("Trips(1)/S.Novel/Parts?$filter=A eq 'x'", "sent"),
+    (
+      "Trips(1)/Notes?$filter=A eq 'x'", "Trips/Notes cannot be filtered (Capabilities.FilterRestrictions/Filterable)"
+    ),
     ("Unknown?$filter=A eq 'x'", "sent"),
   ]
 
@@ -374,6 +425,7 @@ struct RestrictionTests {
     ("Items?$filter=ID eq 1", "Items can be read only with a filter by Plant (sap:required-in-filter)"),
     ("Items?$filter=Plant eq 'x'", "sent"), ("Items(1)", "sent"),
     ("Logs", "Logs can be read only through navigation properties (sap:addressable)"), ("Logs(1)", "sent"),
+    ("Books(1)/Logs", "sent"), ("Books(1)/Logs?$top=1", "Books/Logs cannot be read with $top (sap:topable)"),
   ]
 
   @Test("a query that SAP's attributes do not allow is rejected", arguments: rejectedSAPQueries)

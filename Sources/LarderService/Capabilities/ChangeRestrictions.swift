@@ -77,6 +77,9 @@ package struct ChangeRestrictions: Sendable {
     }
   }
 
+  /// Allows creations, whatever elements that count less say about them.
+  mutating func allowInsert() { describesInsert = true }
+
   /// Why an entity cannot be updated by a method.
   package func updateRestriction(by method: ODataSingleRequest.UpdateMethod) -> String? {
     updateRestriction ?? (method == .replace ? replaceRestriction : patchRestriction)

@@ -67,7 +67,7 @@ package struct ChangeRules: Sendable {
       behind[navigation.name, default: ChangeRestrictions()].merge(
         ChangeRestrictions(of: target + "/" + navigation.name, model))
     }
-    for (path, record) in model.navigationRestrictions(target) {
+    for (path, record) in model.navigationRestrictions(target, of: types) {
       behind[path, default: ChangeRestrictions()].merge(ChangeRestrictions(record, in: EdmModel.navigationPlace))
     }
   }
@@ -87,6 +87,9 @@ package struct ChangeRules: Sendable {
     for declaring in type.chain {
       let annotated = ChangeRestrictions(of: declaring.name + "/" + navigation.name, model)
       behind[navigation.name, default: ChangeRestrictions()].merge(annotated)
+    }
+    if model.createsOwnedEntities(navigation) || navigation.sap("creatable-path") != nil {
+      behind[navigation.name, default: ChangeRestrictions()].allowInsert()
     }
     if navigation.sap("creatable") == "false" {
       restrictions.notInsertableLinks[navigation.name] = "sap:creatable"
@@ -131,11 +134,19 @@ extension EdmModel {
   /// The name of a set or singleton as a target of annotations.
   func target(ofSource name: String) -> String? { defaultContainer.map { $0.qualifiedName + "/" + name } }
 
-  /// The restrictions of navigation properties that an element's `NavigationRestrictions` contains, with their paths.
-  func navigationRestrictions(_ target: String) -> [(path: String, record: EdmAnnotationValue)] {
+  /// The restrictions of navigation properties that the `NavigationRestrictions` of a set or singleton contain for
+  /// entities of these types, with their paths. A cast at the beginning of a path is left out.
+  func navigationRestrictions(
+    _ target: String, of types: [EdmStructure]
+  ) -> [(path: String, record: EdmAnnotationValue)] {
     let records = annotation(EdmModel.capabilities + "NavigationRestrictions", target: target)?.value
     return (records?["RestrictedProperties"]?.items ?? []).compactMap { record in
-      record["NavigationProperty"]?.text.map { ($0, record) }
+      guard let path = record["NavigationProperty"]?.text else { return nil }
+      let cast = path.prefix { $0 != "/" }
+      guard cast.contains(".") else { return (path, record) }
+      let name = resolve(String(cast))
+      guard types.contains(where: { $0.chain.contains { $0.name == name } }) else { return nil }
+      return (String(path.dropFirst(cast.count + 1)), record)
     }
   }
 }

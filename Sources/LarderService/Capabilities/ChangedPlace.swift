@@ -7,13 +7,13 @@ struct ChangedPlace {
   private let type: EdmStructure
   /// The restrictions of the entities: those of the navigation property that leads to them count before their set's.
   private let restrictions: ChangeRestrictions
-  /// Those of that navigation property alone. A longer path to it counts before a shorter one.
+  /// Those of that navigation property alone.
   private let behind: ChangeRestrictions?
   /// The properties that refer to the entity before that navigation property: the service knows their values.
   private let foreignKey: Set<String>
   private let isLink: Bool
-  /// The rules and the path of that navigation property, whose links may be changed.
-  private let link: (rules: ChangeRules, path: String)?
+  /// The path of that navigation property, and the restrictions of the entities before it, whose links may be changed.
+  private let link: (restrictions: ChangeRestrictions, path: String)?
   /// The properties behind the entity.
   private let property: [String]
   private let rulesOfType: (EdmStructure) -> ChangeRules
@@ -21,8 +21,9 @@ struct ChangedPlace {
   /// Nil if the path does not lead to entities that the model describes.
   init?(_ path: ODataBoundPath, rules: @escaping (ODataBoundSource?, EdmStructure) -> ChangeRules) {
     var place: (name: String, type: EdmStructure, source: ODataBoundSource?)?
-    // The entities before each navigation property, with the path from them.
+    // The rules of the entities before each navigation property, with the path from them.
     var owners: [(rules: ChangeRules, path: String)] = []
+    var link: (restrictions: ChangeRestrictions, path: String)?
     var foreignKey: Set<String> = []
     var names: [String] = []
     for segment in path.segments {
@@ -31,7 +32,9 @@ struct ChangedPlace {
       case .navigation(let navigation):
         guard let owner = place, let type = navigation.type.structure else { return nil }
         let step = (names + [navigation.name]).joined(separator: "/")
-        owners = owners.map { ($0.rules, $0.path + "/" + step) } + [(rules(owner.source, owner.type), step)]
+        let ownerRules = rules(owner.source, owner.type)
+        link = (ownerRules.restrictions.overridden(by: ChangedPlace.restrictions(along: owners)), step)
+        owners = owners.map { ($0.rules, $0.path + "/" + step) } + [(ownerRules, step)]
         foreignKey = type.foreignKey(to: owner.type)
         place = (owner.name + "/" + step, type, segment.source)
         names = []
@@ -45,13 +48,18 @@ struct ChangedPlace {
     }
     guard let place else { return nil }
     (name, type, property) = (place.name, place.type, names)
-    link = owners.last
-    behind = owners.reversed().compactMap { $0.rules.behind[$0.path] }
-      .reduce(nil) { shorter, longer in shorter?.overridden(by: longer) ?? longer }
+    self.link = link
+    behind = ChangedPlace.restrictions(along: owners)
     restrictions = rules(place.source, place.type).restrictions.overridden(by: behind)
     self.foreignKey = foreignKey
     isLink = if case .ref? = path.segments.last?.kind { true } else { false }
     rulesOfType = { rules(place.source, $0) }
+  }
+
+  /// What the entities along a path say about those at its end. A longer path counts before a shorter one.
+  private static func restrictions(along owners: [(rules: ChangeRules, path: String)]) -> ChangeRestrictions? {
+    owners.reversed().compactMap { $0.rules.behind[$0.path] }
+      .reduce(nil) { shorter, longer in shorter?.overridden(by: longer) ?? longer }
   }
 
   /// Throws the reason why a change is not allowed.
@@ -87,9 +95,10 @@ struct ChangedPlace {
 
   private func checkLink(isRemoved: Bool) throws(QueryRules.Violation) {
     guard let link else { return }
-    let restrictions = link.rules.restrictions
-    if let reason = restrictions.notUpdatableLinks[link.path] { throw violation("links cannot be changed", reason) }
-    if isRemoved, let reason = restrictions.notDeletableLinks[link.path] {
+    if let reason = link.restrictions.notUpdatableLinks[link.path] {
+      throw violation("links cannot be changed", reason)
+    }
+    if isRemoved, let reason = link.restrictions.notDeletableLinks[link.path] {
       throw violation("links cannot be removed", reason)
     }
   }

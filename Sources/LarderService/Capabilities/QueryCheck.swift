@@ -35,9 +35,9 @@ struct QueryCheck {
     let byKey = if case .key? = last?.kind { true } else { false }
     try rules.checkReadable(byKey: byKey)
     if countsItems { try rules.checkCount() }
-    // What a set requires of its queries does not apply to the entities behind a navigation property.
+    // Behind a navigation property the entity's key selects: what is required there is left to the service.
     let isSet = !path.segments.contains { if case .navigation = $0.kind { true } else { false } }
-    if !isKeyed, isSet { try rules.checkRequiredFilter(options.filter.map { UsedPaths($0).paths }) }
+    if !isKeyed, isSet { try rules.checkSet(filteredBy: options.filter.map { UsedPaths($0).paths }) }
     try check(options, rules, isCollection: !isKeyed)
   }
 

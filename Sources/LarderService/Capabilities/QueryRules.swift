@@ -17,6 +17,9 @@ struct QueryRules {
   private let model: EdmModel
   /// Where restrictions may be. The first place that has a term counts.
   private let places: [Place]
+  /// The sets and singletons along the path, with the navigation properties from there and the type that declares the
+  /// first of them.
+  private let owners: [(target: String, path: String, type: EdmStructure?)]
 
   private enum Place {
     case element(String)
@@ -29,28 +32,38 @@ struct QueryRules {
     self.type = type
     self.model = model
     set = model.entitySet(source)
-    places = model.target(ofSource: source).map { [.element($0)] } ?? []
+    let target = model.target(ofSource: source)
+    places = target.map { [.element($0)] } ?? []
+    owners = target.map { [($0, "", nil)] } ?? []
   }
 
   /// The rules of the entities behind a navigation property: those of the property itself, else those of their set.
   func behind(
     _ navigation: ODataDeclaredNavigation, path: String, source: ODataBoundSource?
   ) -> QueryRules {
+    let owners = owners.map { owner in
+      (owner.target, owner.path.isEmpty ? path : owner.path + "/" + path, owner.type ?? navigation.declaringType)
+    }
     var places: [Place] = []
-    for case .element(let target) in self.places {
+    for (target, path, type) in owners {
       places.append(.element(target + "/" + path))
-      places += model.navigationRestrictions(target).filter { $0.path == path }.map { .navigation($0.record) }
+      let restrictions = model.navigationRestrictions(target, of: [type])
+      places += restrictions.filter { $0.path == path }.map { .navigation($0.record) }
     }
     places.append(.element(navigation.declaringType.name + "/" + navigation.name))
     let set = source.flatMap { $0.containment.isEmpty ? $0.source.name : nil }
-    if let target = set.flatMap(model.target(ofSource:)) { places.append(.element(target)) }
+    let target = set.flatMap(model.target(ofSource:))
+    if let target { places.append(.element(target)) }
     return QueryRules(
       name: name + "/" + path, type: navigation.type.structure, set: set.flatMap(model.entitySet), model: model,
-      places: places)
+      places: places, owners: owners + (target.map { [($0, "", nil)] } ?? []))
   }
 
-  private init(name: String, type: EdmStructure?, set: EdmEntitySet?, model: EdmModel, places: [Place]) {
-    (self.name, self.type, self.set, self.model, self.places) = (name, type, set, model, places)
+  private init(
+    name: String, type: EdmStructure?, set: EdmEntitySet?, model: EdmModel, places: [Place],
+    owners: [(target: String, path: String, type: EdmStructure?)]
+  ) {
+    (self.name, self.type, self.set, self.model, self.places, self.owners) = (name, type, set, model, places, owners)
   }
 
   // MARK: Checks
@@ -60,9 +73,6 @@ struct QueryRules {
     if let (read, place) = value("ReadRestrictions") {
       let readByKey = byKey ? read["ReadByKeyRestrictions"]?["Readable"]?.bool : nil
       if (readByKey ?? read["Readable"]?.bool) == false { throw violation("cannot be read", place + "/Readable") }
-    }
-    if !byKey, set?.sap("addressable") == "false" {
-      throw violation("can be read only through navigation properties", "sap:addressable")
     }
   }
 
@@ -78,10 +88,13 @@ struct QueryRules {
     }
   }
 
-  /// Checks what every query of the set must filter by.
+  /// Checks whether the set can be read as a whole, and what every query of it must filter by.
   ///
   /// - Parameter used: the paths of the properties that the filter uses; nil if there is no filter.
-  func checkRequiredFilter(_ used: [String]?) throws(Violation) {
+  func checkSet(filteredBy used: [String]?) throws(Violation) {
+    if set?.sap("addressable") == "false" {
+      throw violation("can be read only through navigation properties", "sap:addressable")
+    }
     let (filter, place) = value("FilterRestrictions") ?? (nil, "")
     if used == nil, filter?["RequiresFilter"]?.bool == true {
       throw violation("can be read only with a filter", place + "/RequiresFilter")

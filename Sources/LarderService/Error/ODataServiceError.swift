@@ -286,7 +286,7 @@ extension ODataServiceError.Category {
       ErrorExplanation(summary, cure: "Check the URL, or report the problem to the operator of the service.")
     case .undecodableType: ErrorExplanation(summary, cure: "Change the property's type in the Swift type.")
     case .notSupported: ErrorExplanation(summary, cure: "Use a request without this feature.")
-    case .cancelled: ErrorExplanation(summary, cure: "Send the request again if you still need it.")
+    case .cancelled: ErrorExplanation(summary, cure: CancellationError().explanation.cure)
     case .notProcessed:
       ErrorExplanation(
         "The service stopped the batch before this request.",

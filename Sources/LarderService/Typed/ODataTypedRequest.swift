@@ -58,8 +58,9 @@ extension ODataEntitySet {
           return created
         }
         // No content: the service names the entity (OData Protocol 4.01 §8.3.3, §8.3.4).
-        if let url = response?.createdEntity, let created = try await store.read(type, url + options(type)) {
-          return created
+        if let url = response?.createdEntity {
+          let created = try await store.read(type, url + options(type, after: url))
+          if let created { return created }
         }
         problem = ODataServiceError(
           .malformedResponse("the response neither contains the created entity nor names it"), operation: "create",
@@ -69,10 +70,11 @@ extension ODataEntitySet {
     }
   }
 
-  /// The query options with which the entity that a service names is read.
-  private func options<Created: ODataDescribed>(_ type: Created.Type) throws -> String {
+  /// The query options with which the entity that a service names is read, to append to its URL.
+  private func options<Created: ODataDescribed>(_ type: Created.Type, after url: String) throws -> String {
     let text = try store.text(query.at(query.path, as: type))
-    return text.firstIndex(of: "?").map { String(text[$0...]) } ?? ""
+    guard let mark = text.firstIndex(of: "?") else { return "" }
+    return (url.contains("?") ? "&" : "?") + text[text.index(after: mark)...]
   }
 
   /// Reads the created entity with all properties that its type declares: a response to a creation has those that the
