@@ -265,6 +265,22 @@ struct ChangeRestrictionTests {
     #expect(await words(rig, .create(line, in: "Heads('1')/Lines")).contains("Heads/Lines (sap:creatable)"))
   }
 
+  @Test("Version 2: the entities of a closed set are created through the entity that they belong to")
+  func sapChildren() async throws {
+    let model = ChangeModels.v2.replacing(
+      #"<EntitySet Name="Lines" EntityType="N.Line"/>"#,
+      with: #"<EntitySet Name="Lines" EntityType="N.Line" sap:creatable="false"/>"#)
+    let rig = try await ChangeRig(model)
+    try await rig.rows.load("Heads", #"{"d":{"results":[{"No":"1","By":"me"}]}}"#, version: .v2)
+    let line = ODataEntity(properties: [ODataProperty("Pos", .int32(1))])
+    #expect(await words(rig, .create(line, in: "Heads('1')/Lines")) == "done")
+    let lines = ODataNavigationLink(name: "Lines", content: .collection(ODataEntityCollection(entities: [line])))
+    let head = ODataEntity(properties: [ODataProperty("No", .string("2"))], navigationLinks: [lines])
+    #expect(await words(rig, .create(head, in: "Heads")) == "done")
+    let other = ODataEntity(properties: [ODataProperty("No", .string("1")), ODataProperty("Pos", .int32(2))])
+    #expect(await words(rig, .create(other, in: "Lines")).contains("Lines (sap:creatable)"))
+  }
+
   // MARK: Deletions
 
   private static func deletions(_ action: String) -> String {
