@@ -70,7 +70,8 @@ struct ContainedQueryTests {
       <EntityType Name="Line"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
       <Property Name="Text" Type="Edm.String"/><Property Name="RelatedID" Type="Edm.Int32"/>
       <NavigationProperty Name="Related" Type="N.Order"><ReferentialConstraint Property="RelatedID"
-      ReferencedProperty="ID"/></NavigationProperty></EntityType>
+      ReferencedProperty="ID"/></NavigationProperty>
+      <NavigationProperty Name="Parts" Type="Collection(N.Line)" ContainsTarget="true"/></EntityType>
       <EntityType Name="Item"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
       <Property Name="Text" Type="Edm.String"/><Property Name="RelatedID" Type="Edm.Int32"/>
       <NavigationProperty Name="Related" Type="N.Order"><ReferentialConstraint Property="RelatedID"
@@ -130,6 +131,24 @@ struct ContainedQueryTests {
     #expect(report.failed == 0 && report.sent == (removal == .sent ? 2 : 1), "\(report)")
     let expected = removal == .deletion ? "DELETE \(note7)" : "PATCH \(note7)"
     #expect(service.requested.withLock { $0.contains(expected) })
+    try await finish(store)
+  }
+
+  @Test("A pending change of an entity in one of its own type is sent although the query of its containers was removed")
+  func recursiveContainment() async throws {
+    let service = Service()
+    let part = "{\"No\":3,\"Text\":\"c\",\"Parts\":[{\"No\":4,\"Text\":\"d\"}]}"
+    service["Orders"] = "{\"ID\":1,\"Lines\":[{\"No\":2,\"Text\":\"b\",\"Parts\":[\(part)]}]}"
+    let (rig, server) = try service.rig()
+    defer { server.stop() }
+    let store = try await rig.open(["orders": "Orders?$expand=Lines($expand=Parts($expand=Parts))"])
+    let mine = ODataEntity(properties: [ODataProperty("Text", .string("mine"))])
+    let path = "Orders(1)/Lines(2)/Parts(3)/Parts(4)"
+    try await store.update(path, to: mine)
+    try await store.removeDefiningQuery("orders")
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.failed == 0 && report.sent == 1, "\(report)")
+    #expect(service.requested.withLock { $0.contains("PATCH \(path)") })
     try await finish(store)
   }
 

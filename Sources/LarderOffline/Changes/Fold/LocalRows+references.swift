@@ -18,9 +18,7 @@ extension LocalRows {
       }
       guard let table = plan.table(effect.name) else { continue }
       named.append(RowReference(effect.name, effect.row))
-      if let parent = effect.cells.integer(.parent), case .containment(let above, _) = table.place {
-        named.append(RowReference(plan.tables[above].name, parent))
-      }
+      if let container = try snapshot.container(of: effect.cells, table) { named.append(container) }
       let foreign = table.navigations.filter { navigation in
         guard case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table) else { return false }
         return effect.kind == .delete || pairs.contains { effect.cells[table.columns[$0.source].name] != nil }
@@ -46,11 +44,11 @@ extension LocalRows {
   /// An entity, the entity that contains it, the entity that contains that one, and so on.
   func containers(of entity: RowReference) throws(StorageError) -> [RowReference] {
     var all = [entity]
-    while let last = all.last, case .containment(let above, _)? = plan.table(last.table)?.place, all.count < 32 {
+    while let last = all.last, let table = plan.table(last.table), table.isContained, all.count < 32 {
       var cells = try effective(last)
       if cells == nil { cells = try base(of: last) }
-      guard let row = cells?.integer(.parent) else { break }
-      all.append(RowReference(plan.tables[above].name, row))
+      guard let cells, let container = try snapshot.container(of: cells, table) else { break }
+      all.append(container)
     }
     return all
   }

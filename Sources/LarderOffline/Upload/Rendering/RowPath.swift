@@ -52,7 +52,7 @@ struct RowPath {
     case .singleton(let name): location.path = name
     case .type: throw RenderingError.unfitting("the entities of \(row.table) belong to no entity set")
     case .containment(_, let path):
-      guard let parent = try parent(of: cells, table) else {
+      guard let parent = try snapshot.container(of: cells, table) else {
         throw RenderingError.unfitting("the entity that contains an entity of \(row.table) is not in the store")
       }
       guard let above = try self.location(of: parent, depth: depth + 1).path else { return RowLocation() }
@@ -70,21 +70,6 @@ struct RowPath {
       }
     }
     return false
-  }
-
-  private func parent(of cells: EntityCells, _ table: EntityTable) throws -> RowReference? {
-    guard let id = cells.integer(.parent) else { return nil }
-    let containers = snapshot.plan.containers(of: table.number)
-    for number in containers {
-      let name = snapshot.plan.tables[number].name
-      if containers.count == 1 { return RowReference(name, id) }
-      let isThere = try snapshot.connection.first(
-        "SELECT 1 FROM \(snapshot.state.tables[number]) WHERE \"@id\" = ?1 UNION ALL SELECT 1 FROM larder_base WHERE row = ?1 AND name = ?2",
-        .integer(id), .text(name)
-      ) { (_) throws(StorageError) in true }
-      if isThere == true { return RowReference(name, id) }
-    }
-    return nil
   }
 
   /// The cells that determine the location of an entity at the service; nil if the service does not have it.
