@@ -133,7 +133,14 @@ enum AmbientState {
     guard !uses.isEmpty else { return [] }
     // `environment.random()` in an interpolation is a call of Swift.
     let code = lines(SwiftText(file.text, keepsInterpolations: true))
-    return uses.filter { !namesInSQL(code[$0.line - 1]).contains($0.name) }
+    var calls: [Int: [String]] = [:]
+    return uses.filter { use in
+      var others = calls[use.line] ?? namesInSQL(code[use.line - 1])
+      defer { calls[use.line] = others }
+      guard let call = others.firstIndex(of: use.name) else { return true }
+      others.remove(at: call)
+      return false
+    }
   }
 
   /// What reads the clock or draws random numbers: functions of SQL without the arguments that name another time, and

@@ -162,6 +162,7 @@ struct GateTests {
       "Thread { f() }.start()", "Thread.detachNewThread {", "DetachedThread.start {", "let a = \"SELECT unixepoch()\"",
       "let a = \"time < UNIXEPOCH('now')\"", "let a = \"DEFAULT CURRENT_TIMESTAMP\"", "let a = #\"randomblob(16)\"#",
       "let a = \"\"\"\n  ORDER BY random()\n  \"\"\"", "let a = \"\\(b) ORDER BY random()\"",
+      "let a = \"\\(environment.random()) ORDER BY random()\"",
       "let a = \"ORDER BY Random()\"", "let a = \"SELECT UnixEpoch()\"", "let a = \"SELECT date()\"",
       "let a = \"SELECT Time( )\"", "let a = \"SELECT strftime('%s')\"", "let a = \"SELECT StrfTime(?1)\"",
       "let a = Date.init()", "let a = UUID.init()", "let a = time(nil)", "let a = rand()", "srand48(1)",
