@@ -42,14 +42,15 @@ extension OfflineODataProvider {
   /// return to the service's version.
   ///
   /// - Returns: the number of requests that were discarded.
-  /// - Throws: `notFound` for a number that is not in the archive.
+  /// - Throws: `notFound` for a number that is not in the archive; `changeTookEffect` or `outcomeUncertain` if a request
+  ///   that depends on it was sent and took effect, or may have; `CancellationError`.
   @discardableResult
   public func discard(_ requestID: Int64) async throws -> Int {
     let store = try openStore()
     return try await translated { try await store.discard(requestID) }
   }
 
-  /// Discards all requests of the error archive. Returns their number.
+  /// Discards all requests of the error archive, like ``discard(_:)``. Returns their number.
   @discardableResult
   public func discardAll() async throws -> Int {
     let store = try openStore()
