@@ -84,6 +84,22 @@ struct QueryEditingTests {
     #expect(try await rig.isClean())
   }
 
+  @Test(
+    "a row that is kept for its change is no conflict if another query of its table is read", arguments: [true, false])
+  func otherQuery(isWhole: Bool) async throws {
+    let rig = try await UploadRig()
+    try await rig.store.add(OfflineODataDefiningQuery("other", "Orders(2)"))
+    try await rig.store.download()
+    try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    try await rig.store.removeDefiningQuery("orders")
+    let report = try await rig.store.download(whole: isWhole)
+    #expect(report.queries.flatMap(\.conflicts).isEmpty, "\(report)")
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID = 1") == ["1|mine"])
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(try await rig.rows("SELECT ID FROM {Orders} WHERE ID = 1").isEmpty)
+    #expect(try await rig.isClean())
+  }
+
   @Test("a row of a removed query that a pending creation names goes after the upload")
   func namedRow() async throws {
     let rig = try await UploadRig()

@@ -111,8 +111,10 @@ extension LocalRows {
         serverImage = old?.isGone == true ? nil : old
         let queries = serverImage?.integer(.queries) ?? 0
         serverImage?[.queries] = .integer(queries & ~mask)
-        // A row that was created here and is not in this read does not match the query.
-        if queries & ~mask == 0 { serverImage = nil }
+        // A row that was created here and is not in this read does not match the query. No read contains a row that is
+        // kept for changes.
+        let isKept = queries == 0 ? try connection.isMarked(reference.row) : false
+        if queries & ~mask == 0, !isKept { serverImage = nil }
       } else if let old, try hidesLinks(old, serverImage, reference, by: query, navigations: navigations) {
         serverImage?.linkETag = old.linkETag
       }

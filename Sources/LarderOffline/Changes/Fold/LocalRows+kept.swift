@@ -6,8 +6,11 @@ extension LocalRows {
   /// Deletes those of these rows that were kept for changes, and that no change needs any more.
   mutating func deleteKept(_ rows: Set<Int64>) throws(StorageError) {
     guard try connection.hasMarkedRows else { return }
-    for row in rows.sorted() {
-      guard try connection.isMarked(row), try !connection.isNamed(row), try pendingState(of: row) == 0 else { continue }
+    var marked: [Int64] = []
+    for row in rows.sorted() where try connection.isMarked(row) { marked.append(row) }
+    guard !marked.isEmpty else { return }
+    for row in marked {
+      guard try !connection.isNamed(row), try pendingState(of: row) == 0 else { continue }
       for table in plan.tables where !state.tables[table.number].hasPrefix("(") {
         let isLeft = try connection.first(
           "SELECT 1 FROM \(state.tables[table.number]) WHERE \"@id\" = ?1 AND \"@queries\" = 0 AND \"@state\" = 0",
@@ -19,23 +22,24 @@ extension LocalRows {
         try forget(RowReference(table.name, row))
       }
     }
-    try forgetMarks()
+    try forgetMarks(of: marked)
   }
 
-  /// Removes the marks of rows that a query includes again, or that no longer exist.
-  private func forgetMarks() throws(StorageError) {
+  /// Removes the marks of those of these rows that a query includes again, or that no longer exist.
+  private func forgetMarks(of rows: [Int64]) throws(StorageError) {
     // A whole read marks rows before its tables replace the present ones.
     let isReading = try connection.first("SELECT 1 FROM larder_table WHERE reader IS NOT NULL LIMIT 1") {
       (_) throws(StorageError) in true
     }
     guard isReading == nil else { return }
-    let marked = "SELECT row FROM larder_reference WHERE request = 0 AND row NOT IN (SELECT row FROM larder_base)"
-    var rows = Set(try connection.integers(marked))
-    for table in state.tables where !rows.isEmpty && !table.hasPrefix("(") {
+    let marked = "SELECT value AS row FROM json_each(?1) WHERE value NOT IN (SELECT row FROM larder_base)"
+    let list = SQLValue.text(JSONSettings.encode(rows))
+    var unneeded = Set(try connection.integers(marked, list))
+    for table in state.tables where !unneeded.isEmpty && !table.hasPrefix("(") {
       let left = "SELECT n.row FROM (\(marked)) AS n CROSS JOIN \(table) ON \"@id\" = n.row WHERE \"@queries\" = 0"
-      rows.subtract(try connection.integers(left))
+      unneeded.subtract(try connection.integers(left, list))
     }
-    for row in rows {
+    for row in unneeded {
       try connection.run("DELETE FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row))
     }
   }
@@ -108,7 +112,7 @@ extension Connection {
     }
   }
 
-  fileprivate func isMarked(_ row: Int64) throws(StorageError) -> Bool {
+  func isMarked(_ row: Int64) throws(StorageError) -> Bool {
     try first("SELECT 1 FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row)) {
       (_) throws(StorageError) in true
     } ?? false

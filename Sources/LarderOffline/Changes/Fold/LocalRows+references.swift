@@ -2,7 +2,8 @@ import LarderOData
 import LarderStorage
 
 // The rows that a request names besides its own entity. A request that deletes one of these rows is sent later, because
-// a service may reject the deletion of an entity that others still refer to.
+// a service may reject the deletion of an entity that others still refer to. A row that no query includes any more stays
+// in the store while a request names it.
 extension LocalRows {
   /// The rows that a request links, unlinks or refers to, and those that contain its entities: paths at the service
   /// contain their keys.

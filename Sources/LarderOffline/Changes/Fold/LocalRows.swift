@@ -286,6 +286,12 @@ struct LocalRows {
         try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
       }
       var image = PendingFold.row(base, [])?.withoutMarks
+      if var lastVersion = base, lastVersion.isGone, try connection.keepNamed(reference.row) {
+        // The service no longer returns the row, but another change cannot be sent without it.
+        lastVersion.isGone = false
+        lastVersion[.queries] = .integer(0)
+        image = lastVersion.withoutMarks
+      }
       image?[.state] = .integer(base?.isMadeHere == true ? LocalState.made : 0)
       return (old, image?.withoutNulls)
     }
