@@ -279,6 +279,10 @@ struct RestrictionTests {
     (.create(entity(), in: "Logs"), "Logs: entities cannot be created (sap:creatable)"),
     // A log belongs to one book, and is created through it. A shared one is not.
     (.create(entity(), in: "Books(1)/Logs"), "sent"),
+    (
+      .create(entity(("A", .string("x"))), in: "Books(1)/Logs"),
+      "Books/Logs: A cannot be set in a new entity (sap:creatable)"
+    ),
     (.create(entity(), in: "Books(1)/Shared"), "Books/Shared: entities cannot be created (sap:creatable)"),
     (.update("Logs(1)", to: entity()), "Logs: entities cannot be updated (sap:updatable)"),
     (.delete("Logs(1)"), "Logs: entities cannot be deleted (sap:deletable)"),

@@ -23,7 +23,7 @@ package struct ChangeRestrictions: Sendable {
   /// Properties that can be set only when an entity is created.
   package internal(set) var notUpdatable: Reasons = [:]
   /// Properties that must be set when an entity is created.
-  package private(set) var required: Reasons = [:]
+  package internal(set) var required: Reasons = [:]
   /// Navigation properties that cannot be set in the body of a creation, with new or existing entities.
   package internal(set) var notInsertableLinks: Reasons = [:]
   /// Navigation properties that cannot be bound to other entities.
@@ -91,6 +91,13 @@ package struct ChangeRestrictions: Sendable {
     guard var result = navigation else { return self }
     result.merge(self)
     return result
+  }
+
+  /// Adds the properties that cannot be set or changed.
+  mutating func addLists(of other: ChangeRestrictions) {
+    notInsertable.merge(other.notInsertable) { first, _ in first }
+    notInsertableLinks.merge(other.notInsertableLinks) { first, _ in first }
+    notUpdatable.merge(other.notUpdatable) { first, _ in first }
   }
 
   /// Adds the restrictions of an element that counts less.

@@ -12,7 +12,9 @@ package struct ChangeRules: Sendable {
   /// The restrictions of the entities behind a navigation property, by its path.
   package private(set) var behind: [String: ChangeRestrictions] = [:]
   /// Properties that the service computes, by name. Their values in a change are ignored (OData Protocol 4.01 §11.4.2).
-  private(set) var computed: Reasons = [:]
+  private var computed: Reasons = [:]
+  /// What SAP's attributes say about properties, wherever the entities are.
+  private var attributes = ChangeRestrictions()
   /// Properties that the Core vocabulary allows to be set only when an entity is created.
   private var immutable: Reasons = [:]
 
@@ -46,13 +48,24 @@ package struct ChangeRules: Sendable {
       for property in type.properties { read(property, of: type, model) }
       for navigation in type.navigationProperties { read(navigation, of: type, model) }
     }
-    fixed = restrictions.notUpdatable.merging(immutable) { first, _ in first }.merging(computed) { _, reason in reason }
-    notGiven = restrictions.notInsertable.merging(computed) { _, reason in reason }
+    combine()
   }
 
-  /// Why no entity can be created in the set, or behind the navigation property of another one.
-  package func insertRestriction(behind navigation: ChangeRestrictions?) -> String? {
-    restrictions.overridden(by: navigation).insertRestriction
+  /// The rules of the entities behind a navigation property: what the property says counts before what their set says.
+  package func overridden(by navigation: ChangeRestrictions?) -> ChangeRules {
+    guard let navigation else { return self }
+    var rules = self
+    rules.restrictions = restrictions.overridden(by: navigation)
+    rules.combine()
+    return rules
+  }
+
+  /// Adds what the properties themselves say.
+  private mutating func combine() {
+    restrictions.addLists(of: attributes)
+    for name in computed.keys { restrictions.required[name] = nil }
+    fixed = restrictions.notUpdatable.merging(immutable) { first, _ in first }.merging(computed) { _, reason in reason }
+    notGiven = restrictions.notInsertable.merging(computed) { _, reason in reason }
   }
 
   private mutating func readSource(_ name: String, _ types: [EdmStructure], _ model: EdmModel) {
@@ -73,8 +86,8 @@ package struct ChangeRules: Sendable {
   }
 
   private mutating func read(_ property: EdmProperty, of type: EdmStructure, _ model: EdmModel) {
-    if property.sap("creatable") == "false" { restrictions.notInsertable[property.name] = "sap:creatable" }
-    if property.sap("updatable") == "false" { restrictions.notUpdatable[property.name] = "sap:updatable" }
+    if property.sap("creatable") == "false" { attributes.notInsertable[property.name] = "sap:creatable" }
+    if property.sap("updatable") == "false" { attributes.notUpdatable[property.name] = "sap:updatable" }
     for declaring in type.chain {
       let target = declaring.name + "/" + property.name
       if isSet("Org.OData.Core.V1.Computed", target, model) { computed[property.name] = "Core.Computed" }
@@ -92,7 +105,7 @@ package struct ChangeRules: Sendable {
       behind[navigation.name, default: ChangeRestrictions()].allowInsert()
     }
     if navigation.sap("creatable") == "false" {
-      restrictions.notInsertableLinks[navigation.name] = "sap:creatable"
+      attributes.notInsertableLinks[navigation.name] = "sap:creatable"
       behind[navigation.name, default: ChangeRestrictions()].insertRestriction = "sap:creatable"
     }
   }

@@ -33,7 +33,7 @@ struct ChangedPlace {
         guard let owner = place, let type = navigation.type.structure else { return nil }
         let step = (names + [navigation.name]).joined(separator: "/")
         let ownerRules = rules(owner.source, owner.type)
-        link = (ownerRules.restrictions.overridden(by: ChangedPlace.restrictions(along: owners)), step)
+        link = (ownerRules.overridden(by: ChangedPlace.restrictions(along: owners)).restrictions, step)
         owners = owners.map { ($0.rules, $0.path + "/" + step) } + [(ownerRules, step)]
         foreignKey = type.foreignKey(to: owner.type)
         place = (owner.name + "/" + step, type, segment.source)
@@ -50,7 +50,7 @@ struct ChangedPlace {
     (name, type, property) = (place.name, place.type, names)
     self.link = link
     behind = ChangedPlace.restrictions(along: owners)
-    restrictions = rules(place.source, place.type).restrictions.overridden(by: behind)
+    restrictions = rules(place.source, place.type).overridden(by: behind).restrictions
     self.foreignKey = foreignKey
     isLink = if case .ref? = path.segments.last?.kind { true } else { false }
     rulesOfType = { rules(place.source, $0) }
@@ -110,8 +110,7 @@ struct ChangedPlace {
   private func checkCreated(_ request: ODataSingleRequest, _ model: EdmModel) throws(QueryRules.Violation) {
     guard let entity = ChangedPlace.entity(request.body) else { return }
     let type = entity.typeName.flatMap(model.structure) ?? type
-    let rules = rulesOfType(type)
-    let restrictions = rules.restrictions.overridden(by: behind)
+    let restrictions = rulesOfType(type).overridden(by: behind).restrictions
     for property in entity.properties where property.value != .null {
       for (path, reason) in ChangeRules.all(in: property, among: restrictions.notInsertable)
       where !request.allowedProperties.contains(path) {
@@ -124,7 +123,7 @@ struct ChangedPlace {
     }
     let bound = foreignKey.union(entity.navigationLinks.flatMap { type.navigationProperty($0.name)?.foreignKey ?? [] })
     for (path, reason) in restrictions.required.sorted(by: { $0.key < $1.key }) where type.property(path) != nil {
-      guard rules.computed[path] == nil, entity[path] ?? .null == .null, !bound.contains(path) else { continue }
+      guard entity[path] ?? .null == .null, !bound.contains(path) else { continue }
       throw violation("a new entity needs a value for \(path)", reason)
     }
   }

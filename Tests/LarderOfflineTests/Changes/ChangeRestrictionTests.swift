@@ -103,6 +103,42 @@ struct ChangeRestrictionTests {
     #expect(await words(rig, .create(person, in: "Firms(1)/Staff")) == "done")
   }
 
+  @Test("The properties that a navigation property restricts replace those of the set; computed ones are not required")
+  func navigationLists() async throws {
+    func record(_ members: String) -> String {
+      "<Annotation Term=\"Org.OData.Capabilities.V1.InsertRestrictions\"><Record>\(members)</Record></Annotation>"
+    }
+    func paths(_ name: String, _ paths: String...) -> String {
+      let items = paths.map { "<PropertyPath>\($0)</PropertyPath>" }.joined()
+      return "<PropertyValue Property=\"\(name)\"><Collection>\(items)</Collection></PropertyValue>"
+    }
+    let model = ReplicaRig.v4(
+      """
+      <EntityType Name="Box"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <NavigationProperty Name="Things" Type="Collection(N.Thing)"/></EntityType>
+      <EntityType Name="Thing"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="A" Type="Edm.String"/><Property Name="B" Type="Edm.String"/><Property Name="C" Type="Edm.String"/>
+        <Property Name="Made" Type="Edm.String"><Annotation Term="Org.OData.Core.V1.Computed"/></Property></EntityType>
+      <Annotations Target="N.C/Boxes/Things">\(record(paths("RequiredProperties", "B")))</Annotations>
+      """,
+      container: """
+        <EntitySet Name="Boxes" EntityType="N.Box"><NavigationPropertyBinding Path="Things" Target="Things"/></EntitySet>
+        <EntitySet Name="Things" EntityType="N.Thing">
+          \(record(paths("NonInsertableProperties", "A") + paths("RequiredProperties", "C", "Made")))</EntitySet>
+        """)
+    let rig = try await ChangeRig(model)
+    try await rig.rows.load("Boxes", #"{"value":[{"ID":1}]}"#)
+    func create(_ path: String, _ id: Int32, _ names: String...) async -> String {
+      let properties = [ODataProperty("ID", .int32(id))] + names.map { ODataProperty($0, .string("x")) }
+      return await words(rig, .create(ODataEntity(properties: properties), in: path))
+    }
+    #expect(await create("Things", 1, "C") == "done")
+    #expect(await create("Things", 2, "A", "C").contains("N.Thing/A (Capabilities.InsertRestrictions"))
+    #expect(await create("Things", 2).contains("N.Thing/C (Capabilities.InsertRestrictions/RequiredProperties)"))
+    #expect(await create("Boxes(1)/Things", 3, "A", "B") == "done")
+    #expect(await create("Boxes(1)/Things", 4, "C").contains("N.Thing/B (Capabilities.InsertRestrictions"))
+  }
+
   @Test("Each restriction is reported with the property and the annotation")
   func restrictions() async throws {
     let rig = try await rig()
@@ -269,11 +305,14 @@ struct ChangeRestrictionTests {
   func sapChildren() async throws {
     let model = ChangeModels.v2.replacing(
       #"<EntitySet Name="Lines" EntityType="N.Line"/>"#,
-      with: #"<EntitySet Name="Lines" EntityType="N.Line" sap:creatable="false"/>"#)
+      with: #"<EntitySet Name="Lines" EntityType="N.Line" sap:creatable="false"/>"#
+    ).replacing(#"<Property Name="Text" "#, with: #"<Property Name="Text" sap:creatable="false" "#)
     let rig = try await ChangeRig(model)
     try await rig.rows.load("Heads", #"{"d":{"results":[{"No":"1","By":"me"}]}}"#, version: .v2)
     let line = ODataEntity(properties: [ODataProperty("Pos", .int32(1))])
     #expect(await words(rig, .create(line, in: "Heads('1')/Lines")) == "done")
+    let texts = ODataEntity(properties: [ODataProperty("Pos", .int32(3)), ODataProperty("Text", .string("x"))])
+    #expect(await words(rig, .create(texts, in: "Heads('1')/Lines")).contains("N.Line/Text (sap:creatable)"))
     let lines = ODataNavigationLink(name: "Lines", content: .collection(ODataEntityCollection(entities: [line])))
     let head = ODataEntity(properties: [ODataProperty("No", .string("2"))], navigationLinks: [lines])
     #expect(await words(rig, .create(head, in: "Heads")) == "done")

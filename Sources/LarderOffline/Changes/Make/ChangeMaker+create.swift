@@ -71,8 +71,12 @@ extension ChangeMaker {
     guard depth < Self.deepest else {
       throw OfflineODataError(.unfittingBody, "related entities are nested too deeply")
     }
-    let rules = context.rules(table)
-    try checkInsertable(table, rules, owner)
+    let place = owner.map(place(behind:))
+    let rules = context.rules(table).overridden(by: place?.restrictions)
+    if let reason = rules.restrictions.insertRestriction {
+      let subject = place?.restrictions?.insertRestriction == nil ? nil : place?.name
+      throw OfflineODataError.restricted(.insertRestricted, subject ?? table.name, by: reason)
+    }
     let type = try self.type(entity.typeName, table, cast)
     if type.hasStream, !isMedia { throw OfflineODataError(.unfittingBody, ChangeMaker.bytesFirst(table)) }
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
@@ -123,17 +127,11 @@ extension ChangeMaker {
     "entities of \(table.name) are created from their bytes: use createMedia(_:in:slug:) or --media FILE, then update the entity"
   }
 
-  /// Throws if the model does not allow creating an entity here.
-  private func checkInsertable(_ table: EntityTable, _ rules: ChangeRules, _ owner: Owner?) throws {
-    guard let owner, let source = plan.table(owner.reference.table) else {
-      guard let reason = rules.insertRestriction(behind: nil) else { return }
-      throw OfflineODataError.restricted(.insertRestricted, table.name, by: reason)
-    }
-    let name = owner.navigation.path.joined(separator: "/")
-    let behind = context.rules(source).behind[name]
-    guard let reason = rules.insertRestriction(behind: behind) else { return }
-    let subject = behind?.insertRestriction == nil ? table.name : "\(source.name)/\(name)"
-    throw OfflineODataError.restricted(.insertRestricted, subject, by: reason)
+  /// The navigation property of an entity, for messages, and what it says about the entities behind it.
+  private func place(behind owner: Owner) -> (name: String, restrictions: ChangeRestrictions?) {
+    let path = owner.navigation.path.joined(separator: "/")
+    let rules = plan.table(owner.reference.table).map(context.rules)
+    return ("\(owner.reference.table)/\(path)", rules?.behind[path])
   }
 
   /// Throws if a property that the model requires is missing.
