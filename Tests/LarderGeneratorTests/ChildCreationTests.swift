@@ -229,4 +229,33 @@ struct ChildCreationTests {
     // SAP's services say 1 at this end of a reference to a value help: an order has a currency, but does not create it.
     #expect(files["Currency"]?.contains("struct Create:") == false)
   }
+
+  @Test("V2: a type without an entity set is created if it is reached from one that is", arguments: [true, false])
+  func typesWithoutSets(isReached: Bool) throws {
+    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+    let model = try EdmModel.read(
+      Array(
+        """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
+        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+        <EntityType Name="Order">\(key)
+          \(isReached ? "<NavigationProperty Name=\"to_Copy\" Relationship=\"S.A\" FromRole=\"F\" ToRole=\"T\"/>" : "")
+          </EntityType>
+        <EntityType Name="Copy">\(key)
+          <NavigationProperty Name="to_Contact" Relationship="S.B" FromRole="F" ToRole="T"/></EntityType>
+        <EntityType Name="Contact">\(key)</EntityType>
+        <Association Name="A"><End Role="F" Type="S.Order" Multiplicity="1"/>
+          <End Role="T" Type="S.Copy" Multiplicity="*"/></Association>
+        <Association Name="B"><End Role="F" Type="S.Copy" Multiplicity="1"/>
+          <End Role="T" Type="S.Contact" Multiplicity="*"/></Association>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+          <EntitySet Name="Orders" EntityType="S.Order"/>
+          <EntitySet Name="Contacts" EntityType="S.Contact" sap:creatable="false"/></EntityContainer></Schema>
+        </edmx:DataServices></edmx:Edmx>
+        """.utf8))
+    let files = try generate(model)
+    #expect(files["Contact"]?.contains("struct Create:") == isReached)
+  }
 }

@@ -49,7 +49,7 @@ struct ChildCreation {
     }
     var pending = model.schemas.flatMap(\.entityTypes).compactMap { model.structure($0.qualifiedName) }.filter { type in
       let ownSets = type.chain.reversed().lazy.compactMap { sets[$0.name] }.first ?? []
-      return ownSets.isEmpty || ownSets.contains { $0.sap("creatable") != "false" }
+      return ownSets.contains { $0.sap("creatable") != "false" }
     }
     var types: Set<String> = []
     var reached = Set(pending.map(\.name))
