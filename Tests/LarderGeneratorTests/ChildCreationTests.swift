@@ -88,39 +88,30 @@ struct ChildCreationTests {
     #expect(try created(orders: navigation("Items", insertable), isContained: true) == ["Order"])
   }
 
-  /// What the sets and singletons of orders say about the items that orders contain.
+  /// What has orders, beside a set that does not allow items in them. `#` is what it says about the items.
   struct Owners: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    var orders = true
-    var others = ""
-    let isCreated: Bool
+    let element: String
+    var path = "Items"
   }
 
-  // POST Orders(1)/Items and POST SpecialOrders(1)/Items are restricted by what the set says, POST Customers(1)/Orders(1)/Items by
-  // nothing.
+  // POST Orders(1)/Items and POST SpecialOrders(1)/Items are restricted by what their set says,
+  // POST Customers(1)/Orders(1)/Items by what the set of the customers says.
   @Test(
     "V4: a contained type is created if one of the sets and singletons with its owners allows it",
     arguments: [
-      Owners(testDescription: "allowed", isCreated: true),
-      Owners(testDescription: "forbidden", orders: false, isCreated: false),
       Owners(
-        testDescription: "forbidden, and a singleton forbids it", orders: false,
-        others: "<Singleton Name=\"Cart\" Type=\"Shop.Order\">#</Singleton>", isCreated: false),
+        testDescription: "a set", element: "<EntitySet Name=\"MoreOrders\" EntityType=\"Shop.Order\">#</EntitySet>"),
+      Owners(testDescription: "a singleton", element: "<Singleton Name=\"Cart\" Type=\"Shop.Order\">#</Singleton>"),
       Owners(
-        testDescription: "a singleton allows it", orders: false,
-        others: "<Singleton Name=\"Cart\" Type=\"Shop.Order\"/>", isCreated: true),
+        testDescription: "a set of a derived type",
+        element: "<EntitySet Name=\"SpecialOrders\" EntityType=\"Shop.SpecialOrder\">#</EntitySet>"),
       Owners(
-        testDescription: "a set of a derived type forbids it", orders: false,
-        others: "<EntitySet Name=\"SpecialOrders\" EntityType=\"Shop.SpecialOrder\">#</EntitySet>", isCreated: false),
-      Owners(
-        testDescription: "a set of a derived type allows it", orders: false,
-        others: "<EntitySet Name=\"SpecialOrders\" EntityType=\"Shop.SpecialOrder\"/>", isCreated: true),
-      Owners(
-        testDescription: "a customer contains such orders", orders: false,
-        others: "<EntitySet Name=\"Customers\" EntityType=\"Shop.Customer\"/>", isCreated: true),
-    ])
-  func owners(row: Owners) throws {
-    let no = navigation("Items", "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>")
+        testDescription: "customers that contain orders",
+        element: "<EntitySet Name=\"Customers\" EntityType=\"Shop.Customer\">#</EntitySet>", path: "Orders/Items"),
+    ], [true, false])
+  func owners(owners: Owners, isAllowed: Bool) throws {
+    func no(_ path: String) -> String { navigation(path, "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>") }
     let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
     let customer = """
       <EntityType Name="Customer">\(key)
@@ -132,11 +123,11 @@ struct ChildCreationTests {
         <EntityType Name="Order">\(key)
           <NavigationProperty Name="Items" Type="Collection(Shop.Item)" ContainsTarget="true"/></EntityType>
         <EntityType Name="SpecialOrder" BaseType="Shop.Order"/><EntityType Name="Item">\(key)</EntityType>
-        \(row.others.contains("Customer") ? customer : "")
-        <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="Shop.Order">\(row.orders ? "" : no)</EntitySet>
-          \(row.others.replacing("#", with: no))</EntityContainer>
+        \(owners.path == "Items" ? "" : customer)
+        <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="Shop.Order">\(no("Items"))</EntitySet>
+          \(owners.element.replacing("#", with: isAllowed ? "" : no(owners.path)))</EntityContainer>
         """))
-    #expect(files["Item"]?.contains("struct Create:") == row.isCreated)
+    #expect(files["Item"]?.contains("struct Create:") == isAllowed)
   }
 
   @Test("V4: a derived type is contained in what the set of its base type restricts")

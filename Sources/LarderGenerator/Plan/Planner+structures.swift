@@ -305,7 +305,7 @@ extension Planner {
           let property = level.navigationProperty(member.serviceName),
           !restrictions.notInsertable.contains(member.serviceName), property.sap("creatable") != "false"
         else { continue }
-        let isNew = allowsNew && capabilities.restrictions(of: property.name, in: level.name).isInsertable
+        let isNew = allowsNew && capabilities.allowsCreation(through: property.name, of: level.name)
         guard !property.containsTarget || isNew && creatable.contains(member.type) else { continue }
         structures[place].create?.append(
           ChangeMember(member: member, isRequired: false, isNullable: false, isExisting: !isNew))

@@ -8,10 +8,10 @@ struct RestrictionTable {
   /// its entities.
   private var collections: [String: [SetRestrictions]] = [:]
   private var singletons: [String: [SetRestrictions]] = [:]
-  /// The qualified names of the types whose entities are created through those that they belong to.
-  private var createdChildren: Set<String>
-  /// By the path of a navigation property, `NS.Type/Name`, its own restrictions.
-  private var navigation: [String: SetRestrictions] = [:]
+  /// By the qualified name of a type, what navigation properties that refer to its entities say about these.
+  private var references: [String: [SetRestrictions]] = [:]
+  /// The navigation properties, `NS.Type/Name`, through which no entity can be created.
+  private var withoutCreation: Set<String> = []
   /// Whether related entities can be created with new ones, as far as the entity containers say.
   let allowsDeepInsert: Bool
   /// By the qualified name of a complex type, the properties that have it.
@@ -19,49 +19,33 @@ struct RestrictionTable {
 
   init(_ model: EdmModel) {
     self.model = model
-    createdChildren = ChildCreation(model: model).types()
     let support = model.schemas.flatMap(\.containers).map { container in
       model.annotation("Org.OData.Capabilities.V1.DeepInsertSupport", target: container.qualifiedName)?
         .value?["Supported"]?.bool != false
     }
     allowsDeepInsert = support.isEmpty || support.contains(true)
-    // By the qualified name of a type, the targets of the annotations of its entity sets and singletons, and nil for each
-    // navigation property that contains entities of the type.
-    var targets: [String: [String?]] = [:]
     for container in model.schemas.flatMap(\.containers) {
       for set in container.entitySets {
-        let (type, target) = (model.resolve(set.entityType), "\(container.qualifiedName)/\(set.name)")
-        targets[type, default: []].append(target)
-        collections[type, default: []].append(SetRestrictions(set) { value($0, target) })
+        collections[model.resolve(set.entityType), default: []].append(
+          SetRestrictions(set) { value($0, "\(container.qualifiedName)/\(set.name)") })
       }
       for singleton in container.singletons {
-        let (type, target) = (model.resolve(singleton.type), "\(container.qualifiedName)/\(singleton.name)")
-        targets[type, default: []].append(target)
-        singletons[type, default: []].append(SetRestrictions { value($0, target) })
+        singletons[model.resolve(singleton.type), default: []].append(
+          SetRestrictions { value($0, "\(container.qualifiedName)/\(singleton.name)") })
       }
     }
-    let structures = model.schemas.flatMap { schema in
-      (schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName)).compactMap(model.structure)
-    }
-    // By the qualified name of a type, the types that are derived from it, and itself.
-    var descendants: [String: [String]] = [:]
-    for structure in structures {
-      for base in structure.chain { descendants[base.name, default: []].append(structure.name) }
-      for property in structure.ownNavigationProperties where property.containsTarget {
-        if let type = property.type.name.map(model.resolve) { targets[type, default: []].append(nil) }
-      }
-    }
-    for structure in structures {
-      // Entities of a type are also in the sets of its base types, and those of a derived type are entities of the type.
-      let types = Set(structure.chain.map(\.name) + (descendants[structure.name] ?? []))
-      let places = structure.ownNavigationProperties.isEmpty ? [] : types.flatMap { targets[$0] ?? [] }
-      for property in structure.ownNavigationProperties {
-        add(property, of: structure.name, places.isEmpty ? [nil] : places)
-      }
+    let places = RestrictedPlaces(model)
+    for structure in places.structures {
+      for property in structure.ownNavigationProperties { add(property, of: structure.name, places) }
       for property in structure.ownProperties {
         guard let type = property.type.name.map(model.resolve) else { continue }
         uses[type, default: []].append((structure, property.name))
       }
+    }
+    for type in ChildCreation(model: model).types() {
+      var creation = SetRestrictions(unlessDescribed: false) { _ in nil }
+      creation.isInsertable = true
+      references[type, default: []].append(creation)
     }
   }
 
@@ -69,49 +53,49 @@ struct RestrictionTable {
   func restrictions(of structure: EdmStructure) -> SetRestrictions {
     guard structure.isEntityType else { return ofMembers(of: structure.name) }
     let chain = structure.chain.reversed().map(\.name)
-    var places = chain.lazy.compactMap { collections[$0] }.first ?? []
-    if !createdChildren.isDisjoint(with: chain) {
-      for place in places.indices { places[place].isInsertable = true }
-    }
-    var restrictions = SetRestrictions.common(places)
+    var restrictions = SetRestrictions.common(chain.lazy.compactMap { collections[$0] }.first ?? [])
     for singleton in chain.flatMap({ singletons[$0] ?? [] }) {
       restrictions = restrictions?.commonOfEntities(with: singleton) ?? singleton
+    }
+    for reference in chain.flatMap({ references[$0] ?? [] }) {
+      restrictions = restrictions?.common(with: reference)
     }
     return restrictions ?? SetRestrictions()
   }
 
-  /// The restrictions of a navigation property that a type declares.
-  func restrictions(of property: String, in type: String) -> SetRestrictions {
-    navigation["\(type)/\(property)"] ?? SetRestrictions()
+  /// Whether entities can be created through a navigation property that a type declares.
+  func allowsCreation(through property: String, of type: String) -> Bool {
+    !withoutCreation.contains("\(type)/\(property)")
   }
 
   private func value(_ term: String, _ target: String) -> EdmAnnotationValue? {
     model.annotation("Org.OData.Capabilities.V1." + term, target: target)?.value
   }
 
-  /// Adds the restrictions of a navigation property: its own annotations, and `NavigationRestrictions` of the sets and
-  /// singletons of its owner (Capabilities vocabulary, `NavigationPropertyRestriction`). Contained entities are created
-  /// there unless that is forbidden; others are created in their own sets unless `InsertRestrictions` say more.
-  private mutating func add(_ property: EdmNavigationProperty, of owner: String, _ targets: [String?]) {
+  /// Adds the restrictions of a navigation property: annotations of the property in a set or singleton of its owner,
+  /// `NavigationRestrictions` of these, and its own annotations (Capabilities vocabulary, `NavigationPropertyRestriction`).
+  /// Contained entities have no others. The others have those of their set, except where the property says more.
+  private mutating func add(_ property: EdmNavigationProperty, of owner: String, _ places: RestrictedPlaces) {
+    guard let type = property.type.name.map(model.resolve) else { return }
     let target = "\(owner)/\(property.name)"
     var isCreated = false
-    let places = targets.map { place in
-      let record = place.flatMap { value("NavigationRestrictions", $0)?["RestrictedProperties"]?.items }?
-        .first { $0["NavigationProperty"]?.text == property.name }
+    for place in places.places(of: owner) {
       func restriction(_ term: String) -> EdmAnnotationValue? {
-        record?[term] ?? place.flatMap { value(term, "\($0)/\(property.name)") } ?? value(term, target)
+        let named = place.path.flatMap { path in
+          value(term, "\(path)/\(property.name)") ?? value(term, "\(path)/\(target)")
+            ?? places.records["\(path)/\(target)"]?[term]
+        }
+        return named ?? (place.isOwn ? value(term, target) : nil)
       }
-      if let insert = restriction("InsertRestrictions"), insert["Insertable"]?.bool != false { isCreated = true }
-      return SetRestrictions(nil, restriction)
+      let restrictions = SetRestrictions(nil, unlessDescribed: place.isOwn, restriction)
+      isCreated = isCreated || restrictions.isInsertable
+      if place.isOwn && property.containsTarget {
+        collections[type, default: []].append(restrictions)
+      } else {
+        references[type, default: []].append(SetRestrictions(nil, unlessDescribed: false, restriction))
+      }
     }
-    let restrictions = SetRestrictions.common(places) ?? SetRestrictions()
-    navigation[target] = restrictions
-    guard let type = property.type.name.map(model.resolve) else { return }
-    if property.containsTarget {
-      collections[type, default: []].append(restrictions)
-    } else if isCreated {
-      createdChildren.insert(type)
-    }
+    if !isCreated { withoutCreation.insert(target) }
   }
 
   /// The members of a complex type that cannot be in filters, orders and expansions: those for which each property of the

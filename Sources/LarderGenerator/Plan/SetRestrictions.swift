@@ -24,17 +24,24 @@ struct SetRestrictions {
   init() {}
 
   /// Reads annotations by the names of their terms in the Capabilities vocabulary, and SAP's attributes of a set.
-  init(_ set: EdmEntitySet? = nil, _ record: (String) -> EdmAnnotationValue?) {
+  ///
+  /// - Parameter isAllowed: whether what no annotation describes is allowed.
+  init(
+    _ set: EdmEntitySet? = nil, unlessDescribed isAllowed: Bool = true, _ record: (String) -> EdmAnnotationValue?
+  ) {
+    func allows(_ restrictions: EdmAnnotationValue?, _ name: String) -> Bool {
+      restrictions.map { $0[name]?.bool != false } ?? isAllowed
+    }
     func paths(_ value: EdmAnnotationValue?) -> Set<String> { Set((value?.items ?? []).compactMap(\.text)) }
     let (filter, sort) = (record("FilterRestrictions"), record("SortRestrictions"))
     let (insert, update) = (record("InsertRestrictions"), record("UpdateRestrictions"))
     let (delete, expand) = (record("DeleteRestrictions"), record("ExpandRestrictions"))
-    isFilterable = filter?["Filterable"]?.bool != false
-    isSortable = sort?["Sortable"]?.bool != false
-    isInsertable = insert?["Insertable"]?.bool != false && set?.sap("creatable") != "false"
-    isUpdatable = update?["Updatable"]?.bool != false && set?.sap("updatable") != "false"
-    isDeletable = delete?["Deletable"]?.bool != false && set?.sap("deletable") != "false"
-    isExpandable = expand?["Expandable"]?.bool != false
+    isFilterable = allows(filter, "Filterable")
+    isSortable = allows(sort, "Sortable")
+    isInsertable = allows(insert, "Insertable") && set?.sap("creatable") != "false"
+    isUpdatable = allows(update, "Updatable") && set?.sap("updatable") != "false"
+    isDeletable = allows(delete, "Deletable") && set?.sap("deletable") != "false"
+    isExpandable = allows(expand, "Expandable")
     allowsDeepInsert = (insert?["DeepInsertSupport"] ?? record("DeepInsertSupport"))?["Supported"]?.bool != false
     unfilterable = paths(filter?["NonFilterableProperties"])
     unsortable = paths(sort?["NonSortableProperties"])
