@@ -4,8 +4,7 @@ internal import LarderOData
 /// sets allow: by a deep insert, or by a request to a navigation property.
 ///
 /// SAP's attributes do not say which entities a deep insert can create. Those in a collection of one entity that is
-/// created are, unless the navigation property forbids it. One that several entities share is only referred to, and so is
-/// the entity of a navigation property to one: SAP writes 1 to 0..1 for value helps, which many entities share.
+/// created are, unless the navigation property forbids it. One that several entities share is only referred to.
 struct ChildCreation {
   let model: EdmModel
 
@@ -21,19 +20,12 @@ struct ChildCreation {
     var types: Set<String> = []
     var reached = Set(pending.map(\.name))
     while let owner = pending.popLast() {
-      for property in owner.navigationProperties where isOwned(property) {
+      for property in owner.navigationProperties where model.createsOwnedEntities(property) {
         guard let child = property.type.name.flatMap({ model.structure($0) }) else { continue }
         types.insert(child.name)
         if reached.insert(child.name).inserted { pending.append(child) }
       }
     }
     return types
-  }
-
-  private func isOwned(_ property: EdmNavigationProperty) -> Bool {
-    guard property.isCollection, property.sap("creatable") != "false", let relationship = property.relationship,
-      let end = model.association(relationship.association)?.end(relationship.fromRole)
-    else { return false }
-    return end.multiplicity != .many
   }
 }
