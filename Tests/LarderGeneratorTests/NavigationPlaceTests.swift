@@ -64,6 +64,21 @@ struct NavigationPlaceTests {
     return parts.count == 2 ? parts[1].components(separatedBy: "\n  }\n").first : nil
   }
 
+  @Test("a long path through properties that several derived types declare ends")
+  func longPath() throws {
+    let navigation = "<NavigationProperty Name=\"N\" Type=\"Collection(Shop.Base)\"/>"
+    let derived = ["A", "B", "D"].map { "<EntityType Name=\"\($0)\" BaseType=\"Shop.Base\">\(navigation)</EntityType>" }
+    let path = Array(repeating: "N", count: 60).joined(separator: "/")
+    let files = try generate(
+      try model(
+        """
+        <EntityType Name="Base">\(key)</EntityType>\(derived.joined())
+        <EntityContainer Name="C"><EntitySet Name="Bases" EntityType="Shop.Base">
+          \(record(path, ["InsertRestrictions": value("Insertable", false)]))</EntitySet></EntityContainer>
+        """))
+    #expect(files["Base"] != nil)
+  }
+
   @Test("changes that a navigation property allows have the lists of the property, not those of the set")
   func changes() throws {
     let allowed = try note(

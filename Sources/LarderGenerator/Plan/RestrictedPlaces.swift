@@ -90,6 +90,11 @@ struct RestrictedPlaces {
           (related[type] ?? []).flatMap { members[$0] ?? [] }.filter { $0.name == step }
             .map { ($0.type, place.behind($0)) }
         }
+        // Derived types that declare the same property multiply the ends with each step. No service needs so many.
+        guard ends.count <= 1_000 else {
+          ends = []
+          break
+        }
       }
       for case let path? in ends.map(\.place.path) where records[path] == nil { records[path] = record }
     }
