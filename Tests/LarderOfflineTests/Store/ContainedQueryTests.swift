@@ -40,7 +40,7 @@ struct ContainedQueryTests {
           return .response(200, fields: [.contentType: "application/xml"], body: Self.metadata)
         }
         requested.withLock { $0.append(request.method == .get ? path : "\(request.method) \(path)") }
-        if request.method != .get { return .response(204) }
+        if request.method != .get { return .response(self["\(request.method) \(path)"] == nil ? 204 : 400) }
         // The second page of a set is at its name with a `+`.
         let isNext = request.query?.contains("next") == true
         guard let rows = self[isNext ? path + "+" : path] else { return .response(404) }
@@ -131,6 +131,23 @@ struct ContainedQueryTests {
     #expect(report.failed == 0 && report.sent == (removal == .sent ? 2 : 1), "\(report)")
     let expected = removal == .deletion ? "DELETE \(note7)" : "PATCH \(note7)"
     #expect(service.requested.withLock { $0.contains(expected) })
+    try await finish(store)
+  }
+
+  @Test("The deletion of an entity is held with a rejected change of an entity in it, and is undone with it")
+  func deletedContainer() async throws {
+    let service = Service()
+    let (rig, server) = try service.rig()
+    defer { server.stop() }
+    let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
+    try await store.update("Orders(1)/Items(2)", to: ODataEntity(properties: [ODataProperty("Text", .string("mine"))]))
+    try await store.delete("Orders(1)")
+    service["PATCH Orders(1)/Items(2)"] = "rejected"
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.failed == 2 && report.sent == 0, "\(report)")
+    #expect(!service.requested.withLock { $0.contains("DELETE Orders(1)") })
+    #expect(try await store.discardAll() == 2)
+    #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
     try await finish(store)
   }
 
