@@ -100,6 +100,12 @@ func showOrders(_ store: OnlineODataStore) async throws {
   }
 }
 
+func exportOrders(_ store: OnlineODataStore, to file: FileHandle) async throws {
+  for try await page in store.pages([Order].self, "Orders?$select=ID,Note") {
+    for order in page { try file.write(contentsOf: Data("\(order.id);\(order.note ?? "")\n".utf8)) }
+  }
+}
+
 func readOnce(_ store: OnlineODataStore) async throws {
   let orders = try await store.readEntitySet("Orders?$top=20&$orderby=Date desc")
   for order in orders.entities { print(order["ID"] ?? .null, order["Note"] ?? .null) }

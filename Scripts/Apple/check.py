@@ -270,7 +270,7 @@ def main():
             if left: print(f"{check.platform:5} left out: " + "; ".join(f"{n} ({r})" for n, r in left.items()), flush=True)
             check.order = order
         if not any(c.order for c in checks): sys.exit("nothing to check")
-        # In turn, so that both platforms go on at the same time; what a job waits for was handed in before it.
+        # In turn, so that both platforms proceed at the same time; the jobs that a job depends on were submitted before it.
         for i in range(max(len(c.order) for c in checks)):
             for check in checks:
                 if i < len(check.order):

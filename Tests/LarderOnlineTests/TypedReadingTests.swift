@@ -135,13 +135,23 @@ struct TypedReadingTests {
 
   @Test("a read contains all pages of the result and of the entities that it expands")
   func whole() async throws {
-    try await withBooks(response: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }) { books, _, _ in
+    struct Row: Decodable {
+      let id: Int
+      let chapters: [Row]?
+      private enum CodingKeys: String, CodingKey { case id = "ID", chapters = "Chapters" }
+    }
+    try await withBooks(response: { _, path in Self.pages[path].map { .ok($0) } ?? .status(400) }) { books, _, store in
       let all = try await books.expand(\.chapters).all()
       #expect(all.map(\.id) == [1, 2, 3])
       #expect(all.map { $0.chapters?.map(\.id) } == [[10, 11, 12], [], [30]])
       var paged: [[[Int]]] = []
       for try await page in books.expand(\.chapters).pages() { paged.append(page.map { $0.chapters?.map(\.id) ?? [] }) }
       #expect(paged == [[[10, 11, 12]], [[], [30]]])
+      var plain: [[[Int]]] = []
+      for try await page in store.pages([Row].self, "Books?$expand=Chapters") {
+        plain.append(page.map { $0.chapters?.map(\.id) ?? [] })
+      }
+      #expect(plain == paged)
     }
   }
 

@@ -41,3 +41,11 @@ public struct ODataPages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     }
   }
 }
+
+extension ODataStore {
+  /// The pages of a collection, in the size that the service or the store chooses, each decoded like the result of
+  /// ``read(_:_:)``. Reading throws with status 404 if the entity that the collection belongs to does not exist.
+  public func pages<Row: Decodable & Sendable>(_ type: [Row].Type, _ path: String) -> ODataPages<[Row]> {
+    ODataPages(self) { path }
+  }
+}

@@ -81,6 +81,15 @@ struct TypedStoreTests {
       var pages: [Int] = []
       for try await page in shop.products.top(6).pages() { pages.append(page.count) }
       #expect(pages.reduce(0, +) == 6)
+      struct Named: Decodable {
+        let name: String
+        private enum CodingKeys: String, CodingKey { case name = "Name" }
+      }
+      var names: [String] = []
+      for try await page in shop.store.pages([Named].self, "Products?$orderby=ID&$top=6") {
+        names += page.map(\.name)
+      }
+      #expect(names == (try await shop.products.orderBy(\.id).top(6).all().map(\.name)))
       let missing = await #expect(throws: (any Error).self) { try await shop.orders[99].get() }
       #expect((missing as? ODataServiceError)?.httpStatus == 404, "\(String(describing: missing))")
     }
