@@ -72,7 +72,7 @@ func createWithNumber(_ number: String, _ shop: Shop) async throws -> Order? {
 func change(_ shop: Shop) async throws {
   var order = try await shop.orders[4712].get()
   order.note = "mine"
-  try await shop.orders.update(order)  // sends only the note, with the ETag that was read
+  order = try await shop.orders.update(order)  // sends only the note, with the ETag that was read
 
   try await shop.orders[4713].update(.init(note: .some(nil)))  // without reading; nil in `.some` sets null
 
@@ -86,6 +86,9 @@ func change(_ shop: Shop) async throws {
   try await shop.orders[4713].updateMedia(\.scan, .bytes(scan, contentType: "image/png"))
 
   try await shop.orders[4712].approve(comment: "ok")
+
+  try await shop.orders[4713].link(\.predecessor, to: shop.orders[4712])
+  try await shop.orders[4713].unlink(\.predecessor)
 
   let (changed, _) = try await shop.store.changeSet(shop.orders.updating(order), shop.orders[17].deleting())
   let (first, open) = try await shop.store.batch(shop.orders[1].reading(), shop.orders.top(20).reading())

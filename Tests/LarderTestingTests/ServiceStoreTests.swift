@@ -1,5 +1,6 @@
 import Foundation
 import LarderContent
+import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderObjects
@@ -75,6 +76,59 @@ struct ServiceStoreTests {
     let rejected = try await store.readEntitySet("ErrorArchive")
     #expect(rejected.entities.count == 1)
     #expect(try await store.hasPendingUpload() == false)
+    try await store.close()
+  }
+
+  @Test("A route and a planned status are also for requests in the batch of an upload", arguments: ["4.0", "4.01"])
+  func batchParts(_ version: String) async throws {
+    let service = try Shop.service(version)
+    let store = try await service.offlineStore("Orders")
+    _ = try await store.execute(.update("Orders(1)", to: note("one")))
+    _ = try await store.execute(.update("Orders(2)", to: note("two")))
+    _ = try await store.execute(.create(note("three"), in: "Orders"))
+    service.fail(next: .status(500), on: "PATCH Orders(2)")
+    service.transport.route("POST Orders") { _ in HTTPTestReply(#"{"ID":77,"Note":"routed"}"#, status: 201) }
+    let report = try await store.upload()
+    #expect(report.sent == 2 && report.failed + report.pending == 1, "\(report), \(service.requests)")
+    #expect(service.requests.contains("POST $batch") && service.requests.contains("PATCH Orders(2)"))
+    #expect(service.rows("Orders").map { $0["Note"] } == ["one", "milk"])
+    #expect(try await store.readEntity("Orders(77)") != nil)
+    try await store.close()
+  }
+
+  @Test("A change set fails as a whole if a status is planned for one of its changes", arguments: ["4.0", "4.01"])
+  func changeSetParts(_ version: String) async throws {
+    let service = try Shop.service(version)
+    let store = try await service.onlineStore()
+    let changes: [ODataSingleRequest] = [
+      .update("Orders(1)", to: note("one")), .update("Orders(2)", to: note("two")),
+    ]
+    service.fail(next: .status(409), on: "PATCH Orders(2)")
+    let failed = try await store.execute(batch: ODataBatchRequest([.changeSet(changes)]))
+    #expect(failed.slots.first??.failure?.httpStatus == 409, "\(failed)")
+    #expect(service.rows("Orders").map { $0["Note"] } == ["tea", "milk"])
+    service.transport.route("PATCH Orders(2)", .status(204))
+    let sent = try await store.execute(batch: ODataBatchRequest([.changeSet(changes)]))
+    #expect(sent.slots.first??.failure == nil, "\(sent)")
+    #expect(service.rows("Orders").map { $0["Note"] } == ["one", "milk"])
+    try await store.close()
+  }
+
+  @Test("A fault of the connection that is planned for a request in a batch is one of the batch")
+  func batchConnection() async throws {
+    let service = try Shop.service()
+    let store = try await service.onlineStore()
+    let batch = ODataBatchRequest([.single(.update("Orders(2)", to: note("two")))])
+    func outcome(_ fault: HTTPTestFault) async -> (isOffline: Bool, note: ODataTestValue?) {
+      service.fail(next: fault, on: "PATCH Orders(2)")
+      let error = await #expect(throws: (any Error).self) { try await store.execute(batch: batch) }
+      return ((error as? any LarderError)?.isOffline ?? false, service["Orders(2)"]?["Note"])
+    }
+    #expect(await outcome(.cannotConnect) == (true, "milk"))
+    #expect(await outcome(.responseLost).note == "two")
+    try service.change("Orders(2)", ["Note": "milk"])
+    #expect(await outcome(.truncatedContent).note == "two")
+    _ = try await store.execute(batch: batch)
     try await store.close()
   }
 

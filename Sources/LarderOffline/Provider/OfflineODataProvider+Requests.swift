@@ -107,7 +107,7 @@ extension OpenStore {
       do throws(OfflineODataError) { slots.append(try await response(to: item)) } catch {
         // An error that ends the store or the task also ends the batch.
         guard !error.isCancelled, error.name != .storeNotOpen, error.name != .storeSuspended else { throw error }
-        slots.append(.failure(error.asPart(first, url: try? root.absolute(first.path))))
+        slots.append(.failure(error.asPart(item)))
       }
     }
     return ODataBatchResponse(httpStatus: 200, slots: slots)
@@ -181,8 +181,8 @@ extension OpenStore {
 
 extension OfflineODataError {
   /// The error as that of a part of a batch: the status that a service would send, the store's message, and this error
-  /// as the cause.
-  fileprivate func asPart(_ request: ODataSingleRequest, url: String?) -> ODataServiceError {
+  /// as the cause. There is no URL, because there was no exchange.
+  fileprivate func asPart(_ item: ODataBatchRequest.Item) -> ODataServiceError {
     let category: ODataServiceError.Category =
       switch self {
       case .notFound: .http(status: 404, payload: words)
@@ -191,7 +191,8 @@ extension OfflineODataError {
       case .notSupported: .notSupported(errorMessage)
       case .communicationError, .serverSideError, .clientInternalError: .http(status: 500, payload: words)
       }
-    return ODataServiceError(category, operation: request.operationName, method: .get, url: url, cause: self)
+    let operation = if case .single(let request) = item { request.operationName } else { "batch" }
+    return ODataServiceError(category, operation: operation, cause: self)
   }
 
   private var words: ODataErrorPayload { ODataErrorPayload(code: String(errorCode), message: errorMessage) }

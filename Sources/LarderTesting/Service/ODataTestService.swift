@@ -73,8 +73,7 @@ public final class ODataTestService: HTTPTransport {
       data, metadata: metadata,
       queries: try TestQueries(root: transport.root, metadata: metadata, clock: clock, rows: data))
     transport.setFallback { [responder, weak transport] request in
-      let log = transport
-      return await responder.respond(to: request) { log?.record($0) }
+      try await responder.respond(to: request, transport)
     }
   }
 

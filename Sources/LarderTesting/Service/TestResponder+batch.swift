@@ -11,9 +11,7 @@ import LarderOData
 extension TestResponder {
   private typealias Part = (id: String?, group: String?, reply: HTTPTestReply)
 
-  func batch(_ request: HTTPTestRequest, _ record: @Sendable (HTTPTestRequest) -> Void) async throws(ServiceFault)
-    -> HTTPTestReply
-  {
+  func batch(_ request: HTTPTestRequest, _ transport: ScriptedTransport?) async throws -> HTTPTestReply {
     let type = request.fields[.contentType] ?? ""
     let isJSON = type.contains("json")
     let parts: [BatchRequestPart]
@@ -23,6 +21,9 @@ extension TestResponder {
         ? try JSONBatchReader.requests(request.body)
         : try MultipartBatchReader.requests(request.body, contentType: type)
     } catch { throw ServiceFault(400, "\(error)") }
+    // A connection that breaks is that of the whole batch.
+    let fault = transport?.takeConnectionFault(for: parts.flatMap(\.requests).compactMap { try? received($0) })
+    if case .error(let error) = fault { throw error }
     let preference = Preferences(request)["continue-on-error"]
     let continues = preference != nil && preference != "false"
     let groups = isJSON ? JSONBatchReader.groups(request.body) : [:]
@@ -31,25 +32,32 @@ extension TestResponder {
     var created: [String: String] = [:]
     for (number, part) in parts.enumerated() {
       // A request whose URL is none gets its error with the other parts.
-      for request in part.requests { if let received = try? received(request) { record(received) } }
+      for request in part.requests { if let received = try? received(request) { transport?.record(received) } }
       let group = part.requests.first?.id.flatMap { groups[$0] }
-      let reply = await self.reply(to: part, group: group ?? "group\(number)", failed: failed, isJSON: isJSON, &created)
+      let reply = try await self.reply(
+        to: part, group: group ?? "group\(number)", failed: failed, isJSON: isJSON, transport, &created)
       replies.append(reply)
       guard reply.contains(where: { $0.reply.status >= 400 }) else { continue }
       for id in part.requests.compactMap(\.id) + [group].compactMap(\.self) { failed.insert(id) }
       if !continues { break }
     }
-    return isJSON ? json(replies.flatMap(\.self)) : multipart(replies)
+    if fault == .responseLost { throw HTTPTransportError.connectionLost(reason: "the response was lost") }
+    var reply = isJSON ? json(replies.flatMap(\.self)) : multipart(replies)
+    reply.isTruncated = fault == .truncatedContent
+    return reply
   }
 
   private func reply(
-    to part: BatchRequestPart, group: String, failed: Set<String>, isJSON: Bool, _ created: inout [String: String]
-  ) async -> [Part] {
+    to part: BatchRequestPart, group: String, failed: Set<String>, isJSON: Bool, _ transport: ScriptedTransport?,
+    _ created: inout [String: String]
+  ) async throws -> [Part] {
     var place = 0
-    do throws(ServiceFault) {
+    do {
       for (index, request) in part.requests.enumerated() {
         place = index
-        if let condition = request.condition { throw .notSupported("the condition '\(condition)' in a batch") }
+        if let condition = request.condition {
+          throw ServiceFault.notSupported("the condition '\(condition)' in a batch")
+        }
         if let id = request.dependsOn.first(where: failed.contains) {
           throw ServiceFault(424, "The request depends on '\(id)', which failed.")
         }
@@ -57,26 +65,41 @@ extension TestResponder {
       switch part {
       case .single(let request):
         var received = try received(request)
+        if let reply = try await transport?.plannedReply(to: received) { return [(request.id, nil, reply)] }
         var rows = current
         rows.created = created
         received.encodedPath = rows.resolved(received.encodedPath)
         return [(request.id, nil, try await single(received, id: request.id, created: &created))]
-      case .changeSet(let requests): return try changeSet(requests, group: group, &created, place: &place)
+      case .changeSet(let requests):
+        var planned: [HTTPTestReply?] = []
+        for (index, request) in requests.enumerated() {
+          place = index
+          let reply = try await transport?.plannedReply(to: received(request))
+          if let reply, reply.status >= 400 { return failure(of: part, at: index, reply, group: group, isJSON: isJSON) }
+          planned.append(reply)
+        }
+        return try changeSet(requests, planned, group: group, &created, place: &place)
       }
-    } catch {
-      guard isJSON, case .changeSet(let requests) = part else {
-        return [(part.requests[place].id, nil, reply(to: error))]
-      }
-      let others = reply(to: ServiceFault(424, "Another request of the group '\(group)' failed."))
-      return requests.enumerated().map { index, request in
-        (request.id, group, index == place ? reply(to: error) : others)
-      }
+    } catch let fault as ServiceFault {
+      return failure(of: part, at: place, reply(to: fault), group: group, isJSON: isJSON)
     }
   }
 
-  /// - Parameter place: the index of the request that is carried out; after an error, of the one that failed.
+  /// The responses to a part if one of its requests fails.
+  private func failure(
+    of part: BatchRequestPart, at place: Int, _ reply: HTTPTestReply, group: String, isJSON: Bool
+  ) -> [Part] {
+    guard isJSON, case .changeSet(let requests) = part else { return [(part.requests[place].id, nil, reply)] }
+    let others = self.reply(to: ServiceFault(424, "Another request of the group '\(group)' failed."))
+    return requests.enumerated().map { index, request in (request.id, group, index == place ? reply : others) }
+  }
+
+  /// - Parameters:
+  ///   - planned: the responses that the test has planned instead of the service's.
+  ///   - place: the index of the request that is carried out; after an error, of the one that failed.
   private func changeSet(
-    _ requests: [BatchRequest], group: String, _ created: inout [String: String], place: inout Int
+    _ requests: [BatchRequest], _ planned: [HTTPTestReply?], group: String, _ created: inout [String: String],
+    place: inout Int
   ) throws(ServiceFault) -> [Part] {
     let (parts, paths) = try change { [created] rows throws(ServiceFault) in
       rows.created = created
@@ -84,6 +107,10 @@ extension TestResponder {
       for (index, request) in requests.enumerated() {
         place = index
         guard request.method != .get else { throw ServiceFault(400, "A change set must not contain a GET.") }
+        if let reply = planned[index] {
+          parts.append((request.id, group, reply))
+          continue
+        }
         let (reply, created) = try self.change(try self.received(request), &rows)
         if let id = request.id { rows.created[id] = created }
         parts.append((request.id, group, reply))

@@ -42,21 +42,21 @@ final class TestResponder: Sendable {
     }
   }
 
-  /// Responds to a request. `record` notes the parts of a batch.
-  func respond(to request: HTTPTestRequest, record: @Sendable (HTTPTestRequest) -> Void) async -> HTTPTestReply {
-    do throws(ServiceFault) {
+  /// Responds to a request. The transport knows what the test has planned for the requests in a batch.
+  func respond(to request: HTTPTestRequest, _ transport: ScriptedTransport?) async throws -> HTTPTestReply {
+    do {
       var request = request
       if request.method == .post, let method = request.fields[.httpMethod] ?? request.fields[.httpMethodOverride] {
         request.method = HTTPMethod(rawValue: method)
       }
       switch request.resource {
-      case "$batch" where request.method == .post: return try await batch(request, record)
+      case "$batch" where request.method == .post: return try await batch(request, transport)
       case "$metadata" where request.method.isSafe: return metadataReply
       default:
         var created: [String: String] = [:]
         return try await single(request, created: &created)
       }
-    } catch { return reply(to: error) }
+    } catch let fault as ServiceFault { return reply(to: fault) }
   }
 
   /// Responds to a request that is not a batch. `created` has the entities that earlier requests of a batch created.

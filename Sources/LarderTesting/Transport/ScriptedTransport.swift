@@ -30,6 +30,8 @@ public final class ScriptedTransport: HTTPTransport {
     let fault: HTTPTestFault
     let pattern: RequestPattern?
     var count: Int
+
+    var isStatus: Bool { if case .status = fault { true } else { false } }
   }
 
   private struct State {
@@ -41,7 +43,11 @@ public final class ScriptedTransport: HTTPTransport {
     var latency = Duration.zero
 
     mutating func takeFault(for request: HTTPTestRequest) -> HTTPTestFault? {
-      guard let index = faults.firstIndex(where: { $0.pattern?.matches(request) ?? true }) else { return nil }
+      takeFault { $0.pattern?.matches(request) ?? true }
+    }
+
+    mutating func takeFault(where isTaken: (PlannedFault) -> Bool) -> HTTPTestFault? {
+      guard let index = faults.firstIndex(where: isTaken) else { return nil }
       let fault = faults[index].fault
       faults[index].count -= 1
       if faults[index].count <= 0 { faults.remove(at: index) }
@@ -85,7 +91,8 @@ public final class ScriptedTransport: HTTPTransport {
   ///
   /// - Parameters:
   ///   - pattern: a method and a path relative to the root, such as `GET Orders` or `PATCH Orders(*)`. `*` matches any
-  ///     text, also as the method. A pattern without `?` fits every query.
+  ///     text, also as the method. A pattern without `?` fits every query. The transport of an ``ODataTestService`` also
+  ///     uses it for the requests in batches, such as those of uploads.
   ///   - reply: the response.
   public func route(_ pattern: String, _ reply: HTTPTestReply) { route(pattern) { _ in reply } }
 
@@ -127,7 +134,8 @@ public final class ScriptedTransport: HTTPTransport {
   /// - Parameters:
   ///   - fault: the failure.
   ///   - times: the number of requests that fail.
-  ///   - pattern: which requests fail, as in a route; nil for all.
+  ///   - pattern: which requests fail, as in a route; nil for all. A fault of the connection that is planned for a
+  ///     request in a batch is one of the whole batch.
   public func fail(next fault: HTTPTestFault, times: Int = 1, on pattern: String? = nil) {
     guard times > 0 else { return }
     state.withLock {
@@ -150,8 +158,32 @@ public final class ScriptedTransport: HTTPTransport {
   /// Forgets the requests that were sent.
   public func clearRequests() { _ = state.withLock { exchange(&$0.log, with: []) } }
 
-  /// Adds a part of a batch to the requests.
+  // MARK: Batches
+
+  /// Adds a request in a batch to the requests.
   func record(_ request: HTTPTestRequest) { state.withLock { $0.log.append(request) } }
+
+  /// Takes the fault of the connection that is planned for one of the requests in a batch.
+  func takeConnectionFault(for requests: [HTTPTestRequest]) -> HTTPTestFault? {
+    state.withLock { state in
+      state.takeFault { planned in
+        guard !planned.isStatus, let pattern = planned.pattern else { return false }
+        return requests.contains(where: pattern.matches)
+      }
+    }
+  }
+
+  /// The response to a request in a batch by a fault with a status, else by a route; nil if there is neither.
+  func plannedReply(to request: HTTPTestRequest) async throws -> HTTPTestReply? {
+    let (fault, handler) = state.withLock { state in
+      (
+        state.takeFault { $0.isStatus && $0.pattern?.matches(request) == true },
+        state.routes.last { $0.pattern.matches(request) }?.handler
+      )
+    }
+    if case .status(let status, let fields) = fault { return HTTPTestReply.status(status, fields: fields) }
+    return try await handler?(request)
+  }
 
   /// Responds to a request.
   public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
@@ -185,11 +217,9 @@ public final class ScriptedTransport: HTTPTransport {
     case .responseLost, .truncatedContent, nil: break
     }
     let reply = try await handler?(received) ?? ScriptedTransport.noRoute(received)
-    switch fault {
-    case .responseLost: throw HTTPTransportError.connectionLost(reason: "the response was lost")
-    case .truncatedContent: return truncated(response(reply, to: request), reply.body)
-    default: return response(reply, to: request)
-    }
+    if fault == .responseLost { throw HTTPTransportError.connectionLost(reason: "the response was lost") }
+    let response = response(reply, to: request)
+    return reply.isTruncated || fault == .truncatedContent ? truncated(response, reply.body) : response
   }
 
   private func response(_ reply: HTTPTestReply, to request: HTTPRequest) -> HTTPResponse {

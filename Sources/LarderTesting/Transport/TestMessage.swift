@@ -39,6 +39,8 @@ public struct HTTPTestReply: Sendable, ExpressibleByStringLiteral {
   public var fields: HTTPFields
   /// The content.
   public var body: [UInt8]
+  /// Whether the connection breaks in the middle of the content.
+  var isTruncated = false
 
   /// Creates a reply with any content.
   public init(status: Int = 200, fields: HTTPFields = [:], body: [UInt8]) {

@@ -192,7 +192,7 @@ extension HistoryRun {
     model.release()
     let mates = transaction(of: entry.mark)
     let isDone = model.service.effects.contains { $0.mark.map { mates.contains($0) } ?? false }
-    guard !isDone, entry.reason != "Refused", chance(50) else {
+    guard !isDone, entry.reason != "Rejected", chance(50) else {
       note("    discard \(entry.mark)")
       try await store.provider.discard(entry.id)
       return try await sync(store, .discard)

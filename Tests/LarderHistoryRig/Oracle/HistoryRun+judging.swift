@@ -11,10 +11,10 @@ extension HistoryRun {
     let makesByServiceKey =
       [.create, .createDeep].contains(change.operation) && plan.kind.givesKeys && change.set != "Tags"
     let isNeverConflict = makesByServiceKey || change.operation == .action || change.operation == .createMedia
-    let isRejected = entry.isHeld || entry.reason == "Refused" || entry.reason == "Conflict" && isNeverConflict
+    let isRejected = entry.isHeld || entry.reason == "Rejected" || entry.reason == "Conflict" && isNeverConflict
     // A change that mends another one may come once more behind it.
     // A response to each says which requests of a change set are done.
-    let isTold = plan.kind.respondsToEach && entry.reason == "Refused" && !entry.isHeld
+    let isTold = plan.kind.respondsToEach && entry.reason == "Rejected" && !entry.isHeld
     if isRejected, !done.isEmpty, change.mends == nil, !isHidden(change),
       plan.kind.rollsBack || change.transaction == nil || isTold
     {

@@ -69,7 +69,7 @@ struct ArchiveFaceTests {
     let rejected = try await rig.store.errorArchive.filter { !$0.isHeld }.orderBy(\.requestID).all()
     #expect(rejected.map(\.requestID) == [1])
     let first = try #require(rejected.first)
-    #expect(first.reason == "Refused" && first.method == "POST" && first.httpStatus == 400 && !first.isConflict)
+    #expect(first.reason == "Rejected" && first.method == "POST" && first.httpStatus == 400 && !first.isConflict)
     #expect(first.time.map { $0 <= .now } == true && first.body?.contains("poison") == true)
     let dependents = try await rig.store.errorArchive[1].dependents.all()
     #expect(

@@ -45,7 +45,7 @@ struct StoreSetTests {
         rig,
         "ErrorArchive?$orderby=RequestID&$select=RequestID,CustomTag,HTTPStatusCode,Code,Message,Held,Reason")
           == """
-          {"value":[{"RequestID":1,"CustomTag":"first","HTTPStatusCode":400,"Code":"E","Message":"poison","Held":false,"Reason":"Refused"},{"RequestID":2,"CustomTag":null,"HTTPStatusCode":null,"Code":null,"Message":"Held until these requests, which it depends on, are sent: 1.","Held":true,"Reason":"Held"}]}
+          {"value":[{"RequestID":1,"CustomTag":"first","HTTPStatusCode":400,"Code":"E","Message":"poison","Held":false,"Reason":"Rejected"},{"RequestID":2,"CustomTag":null,"HTTPStatusCode":null,"Code":null,"Message":"Held until these requests, which it depends on, are sent: 1.","Held":true,"Reason":"Held"}]}
           """)
     #expect(
       try await read(rig, "ErrorArchive(1)?$select=RequestMethod,RequestURL,RequestBody,Domain,InnerError")

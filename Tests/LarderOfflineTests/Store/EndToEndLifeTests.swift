@@ -213,6 +213,7 @@ struct EndToEndLifeTests {
     #expect(batch.slots.map { $0?.failure?.httpStatus } == [nil, 404, 400, nil])
     #expect(batch.slots.first??.response?.contentID == "a")
     #expect((batch.slots[1]?.failure?.cause as? OfflineODataError)?.name == .entityNotFound)
+    #expect(batch.slots.allSatisfy { $0?.failure?.exchange == nil })
     let stopping = try await store.execute(batch: ODataBatchRequest(reads, continuesOnError: false))
     #expect(stopping.slots.map { $0?.response?.httpStatus } == [200, nil, nil, nil])
     let changing = try await store.execute(
