@@ -41,7 +41,7 @@ func stopWork(_ provider: OfflineODataProvider, images: ContentExecution, reques
 func parameters(folder: String) -> OfflineODataParameters {
   var parameters = OfflineODataParameters(storeName: "shop", path: folder)
   parameters.fileProtection = .completeUntilFirstUserAuthentication
-  parameters.fillsOnOpening = false
+  parameters.downloadsOnOpening = false
   parameters.stagingAgeLimit = .seconds(7 * 86_400)
   return parameters
 }

@@ -427,12 +427,12 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   }
 }
 
-/// The service `Orders.Shop` in a store.
+/// The entity container `Orders.Shop`, accessed through a store.
 struct Shop: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
 
-  /// Creates the service in an online or offline store.
+  /// Accesses the service through an online or offline store.
   init(_ store: any ODataStore) { self.store = store }
 
   /// The entity set `Orders`.

@@ -72,7 +72,7 @@ func change(_ provider: OfflineODataProvider) async throws {
   let made = try await provider.create(order, in: "Orders")
   let name = ODataEntity(properties: [ODataProperty("Name", .string("Ada"))])
   try await provider.update("Customers(3)", to: name)
-  let report = try await provider.upload()  // sent, failed, left
+  let report = try await provider.upload()  // sent, failed, pending
   show(made, report)
 }
 

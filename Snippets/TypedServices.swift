@@ -102,7 +102,7 @@ func change(_ shop: Shop) async throws {
 struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Orders.Item"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "Position",
     "Product",
@@ -252,7 +252,7 @@ extension ODataEntityReference where Entity == Order {
 struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Orders.Order"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "ID",
     "Customer",
@@ -439,15 +439,15 @@ struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sen
   }
 }
 
-/// The service `Orders.Shop` in a store.
+/// The entity container `Orders.Shop`, accessed through a store.
 struct Shop: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
   /// Whether reads name the declared properties in `$select`.
   let selectsDeclared: Bool
 
-  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
-  /// properties in `$select`, for a service that otherwise returns only some of them.
+  /// Accesses the service through an online or offline store. `selectsDeclared`: whether reads name the
+  /// declared properties in `$select`, for a service that otherwise returns only some of them.
   init(_ store: any ODataStore, selectsDeclared: Bool = false) {
     self.store = store
     self.selectsDeclared = selectsDeclared

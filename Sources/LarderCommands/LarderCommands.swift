@@ -1,9 +1,9 @@
-// The command line as a library: the executable `larder` only consists of a few lines.
+// The command line as a library: the executable `larder` consists of only a few lines.
 //
 // The stages of one call:
 // 1. Syntax/   the tables of verbs, options and operands; `ArgumentParser` parses the arguments by them, `HelpText` and
 //              the completion scripts are created from them.
-// 2. Verbs/    one file for each verb: its options and operands, and its action.
+// 2. Verbs/    the verbs, related ones in one file: their options, operands and actions (`demo` is in Demo/).
 // 3. Access/   from a URL and options to a conversation or an open store: credentials, certificates, the service root.
 // 4. Response/ writes a response to a stream or a file, and the events of a request; Batch/ a batch's file and
 //              responses; Model/ a model and Payload/ a service's payload, for people and as JSON; Demo/ the steps of

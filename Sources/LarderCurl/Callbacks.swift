@@ -8,7 +8,7 @@ private func transfer(_ pointer: UnsafeMutableRawPointer?) -> CurlTransfer? {
   unsafe pointer.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Returned to libcurl to abort a transfer: any number other than the count of bytes does that.
+/// Returned to libcurl to abort a transfer: a number that is neither the count of bytes nor `CURL_WRITEFUNC_PAUSE`.
 private let abortTransfer = 0
 
 func curlReceivedContent(

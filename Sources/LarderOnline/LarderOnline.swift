@@ -120,7 +120,7 @@ public final class OnlineODataStore: ODataStore {
   }
 
   /// The store's options, without the key of its cache.
-  public var options: OnlineStoreOptions { state.withLock { $0.options.shown } }
+  public var options: OnlineStoreOptions { state.withLock { $0.options.withoutKey } }
 
   /// Sets other options for a closed store. Options that were read from ``options`` use the store's present key. Throws
   /// `ODataServiceError` (`alreadyOpen`) for a store that is open, opening or closing.

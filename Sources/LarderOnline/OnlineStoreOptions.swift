@@ -73,7 +73,7 @@ public struct OnlineStoreOptions: Sendable {
   }
 
   /// These options without the key.
-  var shown: OnlineStoreOptions {
+  var withoutKey: OnlineStoreOptions {
     var options = self
     options.givenKey = .withheld
     return options

@@ -7,7 +7,7 @@ final class UploadFile: Sendable {
 
   /// Writes the stream to the file.
   ///
-  /// - Parameter length: the length that was declared, if it was; content of another length throws.
+  /// - Parameter length: the declared length; nil if none was declared. Content of another length throws.
   init(_ stream: HTTPBodyStream, length: Int?) async throws(HTTPTransportError) {
     url = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     do {
@@ -15,7 +15,7 @@ final class UploadFile: Sendable {
     } catch {
       UploadFile.remove(url)
       if Task.isCancelled { throw .cancelled }
-      throw error as? HTTPTransportError ?? .invalidRequest("its content failed: \(error)")
+      throw error as? HTTPTransportError ?? .invalidRequest("its content cannot be read: \(error)")
     }
   }
 
@@ -36,7 +36,7 @@ final class UploadFile: Sendable {
     else {
       throw HTTPTransportError.other("no temporary file can be created in \(url.deletingLastPathComponent().path)")
     }
-    let file = try FileHandle(forWritingTo: url)
+    let file = try onDisk { try FileHandle(forWritingTo: url) }
     defer { try? file.close() }  // A second close, after an error, changes nothing.
     var count = 0
     for try await chunk in stream {
@@ -45,11 +45,16 @@ final class UploadFile: Sendable {
       if let length, count > length {
         throw HTTPTransportError.invalidRequest("its content is longer than the \(length) bytes announced")
       }
-      try file.write(contentsOf: chunk)
+      try onDisk { try file.write(contentsOf: chunk) }
     }
-    try file.close()
+    try onDisk { try file.close() }
     if let length, count < length {
       throw HTTPTransportError.invalidRequest("its content ended after \(count) of \(length) bytes")
     }
+  }
+
+  /// Reports an error of the temporary file as one that is not the request's.
+  private static func onDisk<Value>(_ body: () throws -> Value) throws(HTTPTransportError) -> Value {
+    do { return try body() } catch { throw .other("the temporary file cannot be written: \(error)") }
   }
 }

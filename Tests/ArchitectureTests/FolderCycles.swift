@@ -1,10 +1,10 @@
 /// Folders of one target that use each other's types, directly or through others: such code can be read only together.
 enum FolderCycles {
-  /// Folders from each of which every other one of them is reached, in alphabetical order.
+  /// Folders of which each reaches every other one, in alphabetical order.
   struct Cycle: Hashable {
     let target: String
     let folders: [String]
-    /// The uses within the cycle, one line for each two folders.
+    /// The uses within the cycle, one line for each pair of folders.
     let uses: [String]
 
     /// How ``allowed`` and ``allowedBelow`` name it. The target's own folder is called `.`.
@@ -13,7 +13,7 @@ enum FolderCycles {
     var description: String { ([name] + uses).joined(separator: "\n  ") }
   }
 
-  /// The cycles of the folders directly below a target that may be, each with its reason.
+  /// The allowed cycles of folders directly below a target, each with its reason.
   static let allowed: [String: String] = [
     "LarderObjects: Disk, Memory":
       "a transaction updates the memory tier in its commit, and a miss in memory is read from the disk",
@@ -24,7 +24,7 @@ enum FolderCycles {
     "LarderService: Error, Request": "an error carries the response, and reading a response throws errors",
   ]
 
-  /// The cycles of all folders that may be, besides those of ``allowed``.
+  /// The allowed cycles of all folders, in addition to ``allowed``.
   static let allowedBelow: [String: String] = [
     "LarderContent: Cache, Cache/File, Cache/Spool, Cache/Tiered":
       "an entry knows where its content is, and the protocol's writer is the spool",

@@ -13,10 +13,10 @@ enum ImportMatrix {
 
   /// `FoundationEssentials` is open to all; all of Foundation only where it is named here.
   static let rows: [String: Row] = [
-    // The C library alone has values for each thread.
+    // Only the C library has thread-local values.
     "LarderCore": Row(targets: [], system: libc.union(["Synchronization"])),
     "LarderHTTP": Row(targets: ["LarderCore"], system: ["Synchronization"]),
-    // The C library alone knows how large a thread's stack is.
+    // Only the C library reports the size of a thread's stack.
     "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
     "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CLarderXML2"], system: threads.union(libc)),
     "LarderCurl": Row(
@@ -104,10 +104,10 @@ enum ImportMatrix {
   }
 
   static func imports(in file: SourceFile) -> [Import] {
-    let accesses: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+    let accessLevels: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
     let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
     var conditions: [(text: Substring, isElse: Bool)] = []
-    var violations: [Import] = []
+    var imports: [Import] = []
     for (index, line) in file.codeLines.enumerated() {
       let words = line.split(separator: " ")
       switch words.first {
@@ -115,16 +115,16 @@ enum ImportMatrix {
       case "#else": if let last = conditions.indices.last { conditions[last].isElse = true }
       case "#endif": _ = conditions.popLast()
       default:
-        let rest = words.drop { $0.hasPrefix("@") || accesses.contains($0) }
+        let rest = words.drop { $0.hasPrefix("@") || accessLevels.contains($0) }
         guard rest.first == "import", let module = rest.dropFirst().drop(while: kinds.contains).first else { continue }
         let fallback = conditions.last.map { $0.isElse && $0.text.contains("canImport(FoundationEssentials)") }
-        violations.append(
+        imports.append(
           Import(
             number: index + 1, module: String(module.split(separator: ".").first ?? module),
             isFallback: fallback ?? false))
       }
     }
-    return violations
+    return imports
   }
 
   /// The targets of a manifest and the names each depends on, test targets left out.

@@ -32,7 +32,7 @@ struct Rig {
   func context(_ output: Collector, _ diagnostics: Collector) -> CommandContext {
     CommandContext(
       output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port, input: .bytes(input),
-      environment: environment, directory: directory, connect: { try PlatformTransport.make($0) })
+      environment: environment, directory: directory, connect: { try CommandTransport.make($0) })
   }
 }
 

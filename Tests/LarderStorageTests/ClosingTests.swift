@@ -24,7 +24,7 @@ struct ClosingTests {
       var isEarly = false
       var suspending: Task<Void, any Error>?
       do throws(StorageError) {
-        _ = try database.readers.lend {
+        _ = try database.readers.lendConnection {
           suspending = Task {
             try await database.suspend()
             ends.add()
@@ -59,7 +59,7 @@ struct ClosingTests {
   func failing() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     for name in ["a", "b"] { try await database.insert(name) }
-    let reader = try database.readers.lend()
+    let reader = try database.readers.lendConnection()
     var cursor: RowCursor? = try reader.use { (connection, _) throws(StorageError) in
       let cursor = try connection.cursor("SELECT name FROM item")
       try cursor.forEachRow { (_) throws(StorageError) in false }

@@ -91,14 +91,14 @@ struct ReadOnlyTests {
     let writer = try await Database.openForTest(path, schema: TestSchema.first)
     for index in 0..<200 { try await writer.insert("new \(index)", data: [UInt8](repeating: 7, count: 900)) }
     try await writer.close()
-    #expect(await storageError { _ = try await database.names() }?.category == .busy)
+    #expect(await storageError { _ = try await database.names() }?.category == .changed)
     #expect(try countHere() == nil)
     let going = await storageError {
       try await session.next { (connection, _) throws(StorageError) in
         try connection.run("SELECT name FROM item")
       }
     }
-    #expect(going?.category == .busy)
+    #expect(going?.category == .changed)
     try await database.close()
     try #require(folder.seal())
     let again = try await Database.openForTest(path, schema: TestSchema.first, options: reading)

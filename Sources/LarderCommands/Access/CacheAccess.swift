@@ -32,7 +32,7 @@ struct CacheAccess: Sendable {
     var options = OnlineStoreOptions(
       useCache: true, path: folder, encryptionKey: key, conversation: access.options
     ) {
-      // Clean-ups are routine.
+      // Diagnostics of level debug, such as clean-ups, are not shown.
       if $0.level > .debug { context.warn($0.message) }
     }
     options.loadsMetadata = false

@@ -33,11 +33,11 @@ struct ContentFolder: Sendable {
   /// Opens the cache, encrypted if there is a key. If the network is available, a request continues without a cache
   /// when the disk is full or the default folder cannot be used. A given folder that cannot be used, and a wrong key,
   /// are errors.
-  func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
+  func open(limit: Int, isOffline: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
       return try FileCache(path: path, byteLimit: limit, encryptionKey: key) { context.warn($0.message) }
     } catch {
-      if isNeeded || error.isKeyError || (isGiven && !error.isDiskFull) { throw error }
+      if isOffline || error.isKeyError || (isGiven && !error.isDiskFull) { throw error }
       context.warn("responses are not cached: \(error)")
       return NoCache()
     }

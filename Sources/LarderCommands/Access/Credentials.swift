@@ -122,14 +122,14 @@ struct OAuthFile: Sendable, Hashable {
     if grant == .refreshToken, refreshToken == nil { throw Credentials.failure(file, "'refreshToken' is missing") }
     if grant == .clientCredentials, clientSecret == nil { throw Credentials.failure(file, "'clientSecret' is missing") }
     if grant == .deviceCode, deviceURL == nil { throw Credentials.failure(file, "'deviceURL' is missing") }
-    // A file is that of one user; standard input may have the access of anyone.
+    // A file belongs to one user; standard input may contain anyone's credentials.
     if grant != .clientCredentials, file == "-", user == nil {
-      throw Credentials.failure("-", "'user' is missing, which standard input needs")
+      throw Credentials.failure("-", "'user' is missing; it is required if the user file is standard input")
     }
   }
 
-  /// Identifies the owner of the access: the user if the file names one, else the client, with the file's path if the
-  /// access is that of a user.
+  /// The identity of the credentials' owner: the user if the file names one; else the client, with the file's path if
+  /// the grant belongs to a user.
   func identity(_ context: CommandContext) -> String {
     if let user { return user }
     let client = "\(grant.rawValue) \(clientID) \(tokenURL.absoluteString)"

@@ -103,7 +103,7 @@ struct RequestTarget: Sendable, Hashable {
     }
   }
 
-  /// A URL with those query options of the root that it does not have.
+  /// Adds the query options of the root that the URL lacks.
   private static func adding(optionsOf root: String, to url: String) -> String {
     func query(_ url: String) -> Substring { url.drop { $0 != "?" }.dropFirst() }
     func name(_ option: Substring) -> String {

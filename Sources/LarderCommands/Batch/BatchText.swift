@@ -17,7 +17,7 @@ internal import LarderOData
 ///     }
 ///
 /// A block is a request line, header lines, and after an empty line the content. A line `---` separates blocks.
-/// `changeset {` opens a change set and a line `}` closes it, unless that ends a JSON content.
+/// `changeset {` opens a change set and a line `}` closes it, unless it ends JSON content.
 struct BatchText {
   /// One request as the file has it.
   struct Request: Hashable, Sendable {
@@ -48,7 +48,7 @@ struct BatchText {
   private var request: Request?
   private var section = Section.between
   private var json: JSONScanner?
-  private var number = 0
+  private var lineNumber = 0
 
   /// Reads a complete text.
   static func read(_ bytes: [UInt8]) throws(Problem) -> [Part] {
@@ -58,14 +58,14 @@ struct BatchText {
     var reader = BatchText()
     // Swift counts a CR LF pair as one character.
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
-      reader.number += 1
+      reader.lineNumber += 1
       try reader.read(String(line))
     }
     return try reader.end()
   }
 
   private mutating func read(_ line: String) throws(Problem) {
-    if section == .content, let isOpen = isJSONOpen(), isOpen { return addContent(line) }
+    if section == .content, let isIncomplete = isJSONIncomplete(), isIncomplete { return addContent(line) }
     switch line.trimmed {
     case "---": finishRequest()
     case "}" where changeSet != nil: try closeChangeSet()
@@ -91,7 +91,7 @@ struct BatchText {
         "'\(TerminalText.line(text))' is not a request line, such as GET Products(1)" + (hint.map { ". " + $0 } ?? ""))
     }
     if changeSet != nil, method == "GET" { throw problem("a change set must not contain GET") }
-    request = Request(method: HTTPMethod(rawValue: method), path: String(words[1]).trimmed, line: number)
+    request = Request(method: HTTPMethod(rawValue: method), path: String(words[1]).trimmed, line: lineNumber)
     section = .fields
   }
 
@@ -119,7 +119,7 @@ struct BatchText {
   }
 
   /// Whether the content so far is incomplete JSON; nil if it is not JSON.
-  private mutating func isJSONOpen() -> Bool? {
+  private mutating func isJSONIncomplete() -> Bool? {
     guard json != nil else { return nil }
     do {
       while try json?.next() != nil {}
@@ -160,7 +160,7 @@ struct BatchText {
     return parts
   }
 
-  private func problem(_ reason: String) -> Problem { Problem(line: number, reason: reason) }
+  private func problem(_ reason: String) -> Problem { Problem(line: lineNumber, reason: reason) }
 }
 
 extension String {

@@ -15,28 +15,25 @@ enum DemoComparison {
   private static let key = "SalesOrder"
 
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    let named = arguments.values(DemoOptions.orders)
+    let orderNumbers = arguments.values(DemoOptions.orders)
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let clone = try await entities(access.provider)
       let server = try await serverEntities(access.folder, context)
       let names = clone.values.first?.properties.map(\.name) ?? []
-      var differingCount = 0
-      for (key, entity) in server {
-        guard let copy = clone[key], names.allSatisfy({ entity[$0] == copy[$0] }) else {
-          differingCount += 1
-          continue
-        }
+      let differingCount = server.count { number, entity in
+        guard let copy = clone[number] else { return false }
+        return names.contains { entity[$0] != copy[$0] }
       }
-      for order in named {
+      for order in orderNumbers {
         let values = [server[order], clone[order]].map { $0?["PurchaseOrderByCustomer"].map(text) ?? "no such order" }
         try context.output.line(
           "order \(order), customer's number: \(values[0]) at the service, \(values[1]) in the clone")
       }
-      let missingCount = Set(clone.keys).symmetricDifference(server.keys).count
+      let oneSidedCount = Set(clone.keys).symmetricDifference(server.keys).count
       try context.output.line(
-        "\(server.count) orders at the service, \(clone.count) in the clone; \(missingCount) on one side only, "
-          + "\(differingCount) differ in one of \(names.count) properties")
-      return missingCount + differingCount == 0 ? .done : .negative
+        "\(server.count) orders at the service, \(clone.count) in the clone; \(oneSidedCount) on one side only, "
+          + "\(differingCount) differ in at least one of \(names.count) properties")
+      return oneSidedCount + differingCount == 0 ? .done : .negative
     }
   }
 
@@ -45,7 +42,7 @@ enum DemoComparison {
     _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> [String: ODataEntity] {
     guard let root = URL(string: folder.service) else {
-      throw FileError(path: CloneFolder.settingsName, reason: "it does not name the service")
+      throw FileError(path: CloneFolder.settingsName, reason: CloneFolder.noServiceReason)
     }
     let store = try OnlineODataStore(
       serviceRoot: root, transport: try context.connect(ConnectionSettings()),

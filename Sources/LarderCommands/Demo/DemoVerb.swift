@@ -13,9 +13,10 @@ extension CommandSyntax {
     ],
     subcommands: [
       CommandSyntax(
-        "read", summary: "read twice while the server runs", options: DemoOptions.all, body: DemoReading.run),
+        "read", summary: "read twice while the server runs", options: DemoOptions.readOptions, body: DemoReading.run),
       CommandSyntax(
-        "offline", summary: "read again when it is stopped", options: DemoOptions.all, body: DemoReading.runOffline),
+        "offline", summary: "read again when it is stopped", options: DemoOptions.readOptions,
+        body: DemoReading.runOffline),
       CommandSyntax(
         "compare", summary: "compare the orders of a clone with those of its service", options: [DemoOptions.orders],
         body: DemoComparison.run),
@@ -23,11 +24,11 @@ extension CommandSyntax {
     isHidden: true)
 }
 
-/// The options of both halves.
+/// The options of the subcommands.
 enum DemoOptions {
   static let base = OptionSyntax("--service-base", valueName: "URL", .text, "the address of mock-sap")
   static let cache = OptionSyntax("--cache", valueName: "DIR", .directory, "the folder of the caches")
-  static let all = [base, cache]
+  static let readOptions = [base, cache]
   static let orders = OptionSyntax(
-    "--order", valueName: "NUMBER", .text, isRepeatable: true, "show this order in both")
+    "--order", valueName: "NUMBER", .text, isRepeatable: true, "show this order in the service and in the clone")
 }

@@ -42,7 +42,7 @@ struct FetchCommand: Sendable {
       query.body = try await access.reading { try await RequestContent.open(file, context, until: $0).body }
     }
     let isOffline = query.policy == .cacheOnly
-    let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
+    let cache = try folder.open(limit: limit, isOffline: isOffline, context)
     let diagnostics = StoreDiagnostics(context)
     let manager = ContentManager(
       cache: cache, transport: try await transport(isOffline: isOffline),

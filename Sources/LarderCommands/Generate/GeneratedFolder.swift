@@ -21,7 +21,8 @@ struct GeneratedFolder {
   /// generated is in the way, it changes nothing.
   func replaceFiles(by files: [GeneratedFile]) throws -> Changes {
     do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
-      throw FileError(action: "created", path: path, reason: "the folder cannot be created there")
+      throw FileError(
+        action: "created", path: path, reason: "a file is in the way, or the parent folder is not writable")
     }
     let existing = try existingFiles()
     for file in files where try !isReplaceable(file.name, existing) {
@@ -61,7 +62,7 @@ struct GeneratedFolder {
     for name in names where !current.contains(name) {
       if let identity = InputFile.identity(filePath(name)), identities.contains(identity) { continue }
       do { try FileManager.default.removeItem(atPath: filePath(name)) } catch {
-        throw FileError(action: "removed", path: filePath(name), reason: "the system does not allow it")
+        throw FileError(action: "removed", path: filePath(name), reason: "the folder is not writable")
       }
       count += 1
     }

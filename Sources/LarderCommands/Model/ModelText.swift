@@ -105,9 +105,9 @@ struct ModelText {
 
   private mutating func writeMembers(of type: some EdmStructuredType, key: [EdmPropertyRef]) throws(OutputError) {
     let types = type.properties.map { TypeText.text($0.type, $0.facets, in: namespace) }
-    let names = Columns.width(type.properties.map(\.name) + type.navigationProperties.map(\.name))
+    let nameWidth = Columns.width(type.properties.map(\.name) + type.navigationProperties.map(\.name))
     let targets = type.navigationProperties.map { short($0.type.item.description) + " " + $0.multiplicity.rawValue }
-    let widths = Columns.width(types + targets)
+    let typeWidth = Columns.width(types + targets)
     let keys = Set(key.map(\.path))
     for (property, text) in zip(type.properties, types) {
       let isKey = keys.contains(property.name)
@@ -115,7 +115,7 @@ struct ModelText {
         isKey ? "key" : property.isNullable ? nil : "not null", property.defaultValue.map { "= \($0)" },
         property.concurrencyMode == .fixed ? "in ETag" : nil,
       ]
-      let row = [Columns.pad(property.name, names), Columns.pad(text, widths), Columns.notes(notes)]
+      let row = [Columns.pad(property.name, nameWidth), Columns.pad(text, typeWidth), Columns.notes(notes)]
       line(2, label: isKey ? style.bold("*") : " ", " " + row.joined(separator: "  "))
       annotations(of: property, 4)
     }
@@ -126,7 +126,7 @@ struct ModelText {
         constraints.isEmpty ? nil : constraints.joined(separator: ", "),
         property.onDelete.map { "on delete \($0.action.lowercased())" },
       ]
-      let row = [Columns.pad(property.name, names), Columns.pad(target, widths), Columns.notes(notes)]
+      let row = [Columns.pad(property.name, nameWidth), Columns.pad(target, typeWidth), Columns.notes(notes)]
       line(2, "> " + row.joined(separator: "  "))
       annotations(of: property, 4)
     }

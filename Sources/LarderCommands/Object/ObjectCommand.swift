@@ -85,7 +85,7 @@ enum ObjectCommand {
     }
   }
 
-  /// Deletes all keys in one transaction; returns those that had no value.
+  /// Removes the values of the keys in one transaction; returns how many were removed, and the keys that had none.
   private static func remove(
     _ keys: [String], in store: ObjectStore
   ) async throws -> (count: Int, missing: [String]) {

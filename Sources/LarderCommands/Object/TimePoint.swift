@@ -6,8 +6,8 @@ internal import LarderOData
   internal import Foundation
 #endif
 
-/// Parses a point in time on the command line: a time from now or ago (`15m`), a day (`2026-12-31`, from its start in
-/// UTC) or a day and a time with an offset (`2026-12-31T18:00Z`).
+/// Parses a point in time on the command line: a duration before or after now (`15m`), a day (`2026-12-31`, from its
+/// start in UTC) or a day and a time with an offset (`2026-12-31T18:00Z`).
 enum TimePoint {
   /// The direction of a time span.
   enum Direction { case earlier, later }

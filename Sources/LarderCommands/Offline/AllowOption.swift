@@ -3,7 +3,7 @@ internal import LarderService
 
 /// `--allow NAME`: properties that are queued although the metadata marks them as set by the service.
 enum AllowOption {
-  /// The names of `--allow`. Throws if no created entity has one of them.
+  /// The names of `--allow`. Throws if one of the names is not a property of any created entity.
   static func names(
     _ arguments: ParsedArguments, among requests: [ODataSingleRequest]
   ) throws(UsageError) -> Set<String> {

@@ -93,7 +93,7 @@ struct ChangeCommand {
       throw arguments.usage("--content-type contains characters that are not allowed in a header field")
     }
     let content = try await RequestContent.open(file, context, until: nil)
-    let type = arguments[.mediaType] ?? MediaKind.mediaType(of: file)
+    let type = arguments[.mediaType] ?? FileMediaType.mediaType(of: file)
     switch content.body {
     case .none: return .bytes([], contentType: type)
     case .bytes(let bytes): return .bytes(bytes, contentType: type)

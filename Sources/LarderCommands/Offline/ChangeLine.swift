@@ -56,7 +56,7 @@ struct ChangeLine {
         throw Problem(
           message: "there is no change named '\(other.name)'", hint: Suggestion.hint(for: other.name, among: verbNames))
       }
-      throw Problem(message: "a change must have one of \(verbNames.joined(separator: ", "))")
+      throw Problem(message: "a change must have exactly one of \(verbNames.joined(separator: ", "))")
     }
     self.number = number
     self.verb = verb

@@ -28,7 +28,7 @@ struct ChangeSetCommand {
       _ = try AllowOption.names(arguments, among: draft.requests)
       let responses: [ODataSingleResponse]
       do { responses = try await access.provider.apply(draft) } catch let error as ChangeSetError {
-        throw command.failure(error.error, lines[error.place])
+        throw command.failure(error.error, lines[error.index])
       }
       try await command.report(zip(draft.requests, responses).map { ($0, $1) })
       return .done

@@ -51,7 +51,7 @@ enum CloneCommand {
       // A failed query of --query stays in the clone, and 'larder download' tries it again.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
-      try await PartialClone(access: access, queries: queries, report: report, context: context).run()
+      try await CloneCompletion(access: access, queries: queries, report: report, context: context).run()
       guard report.hasCompleted else {
         throw report.errors.values.first { $0.name == .authenticationFailed } ?? error
       }

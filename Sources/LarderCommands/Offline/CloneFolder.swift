@@ -14,6 +14,9 @@ internal import LarderOffline
 struct CloneFolder: Sendable {
   /// The name of the settings file.
   static let settingsName = "larder.json"
+  /// What is wrong with a settings file that does not name the service.
+  static let noServiceReason =
+    "it contains no valid \"service\" URL; restore the file, or clone again into another folder"
   /// The name of the store in the folder.
   static let storeBase = "store"
   /// The name of the store's file.
@@ -30,7 +33,7 @@ struct CloneFolder: Sendable {
   var root: URL {
     get throws(FileError) {
       guard let root = URL(string: service) else {
-        throw FileError(path: Self.settingsName, reason: "it does not name the service")
+        throw FileError(path: Self.settingsName, reason: Self.noServiceReason)
       }
       return root
     }
@@ -58,7 +61,7 @@ struct CloneFolder: Sendable {
         path: settings, reason: "this folder is not a clone; 'larder clone' creates one, and -C DIR selects its folder")
     }
     guard let service = service(in: try InputFile.read(settings, limit: InputFile.settingsLimit)) else {
-      throw FileError(path: settings, reason: "it does not name the service")
+      throw FileError(path: settings, reason: noServiceReason)
     }
     return CloneFolder(path: path, displayName: path, service: service)
   }
@@ -69,7 +72,8 @@ struct CloneFolder: Sendable {
     return UnfinishedClone(of: context.directory.isEmpty ? "." : context.directory)
   }
 
-  /// The clone in the command's folder, with a store in it; a user's store may have been set aside.
+  /// The clone in the command's folder. Throws if it has no store, unless a user is given, whose store may be set
+  /// aside.
   static func existing(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
     let folder = try current(context)
     guard try InputFile.exists(folder.store) || StoreUserOption.user(arguments, context) != nil else {

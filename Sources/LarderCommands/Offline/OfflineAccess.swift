@@ -24,7 +24,7 @@ struct OfflineAccess: Sendable {
   /// Opens the store for verbs that need no network: every network request fails.
   private init(offline folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext) throws {
     var parameters = OfflineODataParameters(
-      createsStore: false, fillsOnOpening: false, encryptionKey: try KeyAccess.key(arguments, context))
+      createsStore: false, downloadsOnOpening: false, encryptionKey: try KeyAccess.key(arguments, context))
     try StoreUserOption.set(&parameters, arguments, context)
     try self.init(folder, transport: NoNetwork(), authentication: nil, parameters: parameters)
   }
@@ -35,7 +35,7 @@ struct OfflineAccess: Sendable {
   ) async throws {
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
-      createsStore: createsStore, fillsOnOpening: false, pageSize: try Self.pageSize(arguments),
+      createsStore: createsStore, downloadsOnOpening: false, pageSize: try Self.pageSize(arguments),
       encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
@@ -59,7 +59,7 @@ struct OfflineAccess: Sendable {
   /// because they may come from standard input.
   func filling() throws -> OfflineAccess {
     var parameters = parameters
-    parameters.fillsOnOpening = true
+    parameters.downloadsOnOpening = true
     return try OfflineAccess(folder, transport: transport, authentication: authentication, parameters: parameters)
   }
 

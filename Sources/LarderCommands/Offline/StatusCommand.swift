@@ -48,7 +48,7 @@ enum StatusCommand {
       json.member("streams", status.definingQuery.automaticallyRetrievesStreams)
       json.member("rows", status.rows)
       json.member("lastDownload", status.lastDownload.map { $0.formatted(.iso8601) })
-      json.member("lastWay", status.lastWay?.rawValue)
+      json.member("lastStrategy", status.lastStrategy?.rawValue)
       json.member("hasDeltaLink", status.hasDeltaLink)
       json.member("hasPendingDownload", status.hasPendingDownload)
       if !status.contradictedLinks.isEmpty {
@@ -71,7 +71,7 @@ enum StatusCommand {
     let rows = queries.map { status in
       [
         TerminalText.line(status.definingQuery.name), "\(status.rows)",
-        status.lastDownload.map { $0.formatted(.iso8601) } ?? "-", status.lastWay?.rawValue ?? "-",
+        status.lastDownload.map { $0.formatted(.iso8601) } ?? "-", status.lastStrategy?.rawValue ?? "-",
         status.hasPendingDownload ? "incomplete" : "complete", TerminalText.line(status.definingQuery.query),
       ]
     }

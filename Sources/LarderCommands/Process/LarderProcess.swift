@@ -32,7 +32,7 @@ public enum LarderProcess {
     let environment = ProcessInfo.processInfo.environment
     let context = CommandContext(
       output: port(STDOUT_FILENO, environment), diagnostics: port(STDERR_FILENO, environment),
-      input: .descriptor(STDIN_FILENO), environment: environment, connect: { try PlatformTransport.make($0) })
+      input: .descriptor(STDIN_FILENO), environment: environment, connect: { try CommandTransport.make($0) })
     let arguments = Array(CommandLine.arguments.dropFirst())
     let interruption = Interruption()
     defer { interruption.stop() }

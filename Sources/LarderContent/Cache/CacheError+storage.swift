@@ -16,7 +16,7 @@ extension CacheError {
     case .suspended: self = .suspended
     case .notSupported: self = .notSupported(error.message)
     case .noDefaultLocation: self = .noDefaultLocation(reason: error.message)
-    case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
+    case .busy, .changed, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
       self = .failed(path: path, reason: error.description)
     }
   }

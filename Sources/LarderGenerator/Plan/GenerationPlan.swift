@@ -67,7 +67,7 @@ struct StructurePlan {
   var derived: [DerivedPlan] = []
   /// All members, inherited ones first.
   var members: [MemberPlan] = []
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   var selection: [String] = []
   /// The members of the key; empty if there is none.
   var key: [MemberPlan] = []

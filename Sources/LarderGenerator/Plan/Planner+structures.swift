@@ -40,8 +40,8 @@ extension Planner {
     return plan
   }
 
-  /// What `$select` names to read all properties. Values of derived types, and of open types, have more than are
-  /// declared.
+  /// The names for `$select` that read all declared properties, or `*`: values of derived types, and of open types,
+  /// have more than are declared.
   private func selection(of plan: StructurePlan) -> [String] {
     let members = plan.members.filter { ($0.kind == .primitive || $0.kind == .complex) && !$0.isWriteOnly }
     guard plan.isEntity, !members.isEmpty else { return [] }

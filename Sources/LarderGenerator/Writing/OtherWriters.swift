@@ -62,7 +62,7 @@ enum OtherWriters {
 
   static func write(_ plan: ServicePlan, access: GeneratorOptions.Access) -> String {
     var text = SwiftText(access)
-    text.document(plan.documentation, else: "The service `\(plan.serviceName)` in a store.")
+    text.document(plan.documentation, else: "The entity container `\(plan.serviceName)`, accessed through a store.")
     text.declareBlock("struct \(plan.name): Sendable") { text in
       text.line("/// The store that is read and changed.")
       text.declare("let store: any ODataStore")
@@ -71,8 +71,8 @@ enum OtherWriters {
       text.declare("let selectsDeclared: Bool")
       text.line("")
       text.line(
-        "/// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared")
-      text.line("/// properties in `$select`, for a service that otherwise returns only some of them.")
+        "/// Accesses the service through an online or offline store. `selectsDeclared`: whether reads name the")
+      text.line("/// declared properties in `$select`, for a service that otherwise returns only some of them.")
       text.declareBlock("init(_ store: any ODataStore, selectsDeclared: Bool = false)") { text in
         text.line("self.store = store")
         text.line("self.selectsDeclared = selectsDeclared")

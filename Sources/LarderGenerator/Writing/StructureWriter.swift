@@ -30,7 +30,7 @@ struct StructureWriter {
     text.line("/// The name of the type in the service.")
     text.declare("static let odataTypeName = \(SwiftText.literal(plan.serviceName))")
     if !plan.selection.isEmpty {
-      text.line("/// What `$select` names to read all properties.")
+      text.line("/// The names for `$select` that read all declared properties.")
       text.list("\(text.access)static let odataSelection = [", plan.selection.map(SwiftText.literal), "]")
     }
     if !plan.isDeletable {

@@ -17,7 +17,7 @@ struct BatchCollector {
     case .message(let message): head = message
     case .content(let bytes):
       guard bytes.count <= limits.bodyBytes - body.count else {
-        throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: place)
+        throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: partNumber)
       }
       if body.isEmpty { body = bytes } else { body.append(contentsOf: bytes) }
     case .messageEnded: endMessage()
@@ -36,7 +36,7 @@ struct BatchCollector {
     responses.append(.changeSet(truncated.responses))
   }
 
-  private var place: String {
+  private var partNumber: String {
     let part = max(requests.count, responses.count) + 1
     return changeSet.map { "\(part).\(max($0.requests.count, $0.responses.count) + 1)" } ?? "\(part)"
   }

@@ -9,22 +9,22 @@ struct CSDLJSONAnnotations {
   }
 
   private var entries: [Entry] = []
-  private var places: [Substring: Int] = [:]
+  private var indexByStep: [Substring: Int] = [:]
 
   /// Adds a value under the steps of its name; the last step is the annotation that it belongs to.
   mutating func enter(_ steps: ArraySlice<Substring>, _ value: EdmExpression) {
     guard let step = steps.first else { return }
-    let place = places[step] ?? entries.count
-    if place == entries.count {
+    let index = indexByStep[step] ?? entries.count
+    if index == entries.count {
       let parts = step.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
       entries.append(Entry(term: String(parts[0]), qualifier: parts.count > 1 ? String(parts[1]) : nil))
-      places[step] = place
+      indexByStep[step] = index
     }
     if steps.count == 1 {
-      entries[place].value = value
+      entries[index].value = value
     } else {
-      if entries[place].nested.isEmpty { entries[place].nested.append(CSDLJSONAnnotations()) }
-      entries[place].nested[0].enter(steps.dropFirst(), value)
+      if entries[index].nested.isEmpty { entries[index].nested.append(CSDLJSONAnnotations()) }
+      entries[index].nested[0].enter(steps.dropFirst(), value)
     }
   }
 

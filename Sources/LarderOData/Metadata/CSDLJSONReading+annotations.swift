@@ -1,6 +1,6 @@
 // Annotations and their expressions (CSDL JSON 4.01 §14). Recursion is limited by the depth of the JSON tree.
 extension CSDLJSONReading {
-  /// The most annotations on annotations in one name (`Term@Term@…`).
+  /// A name has fewer terms than this (`Term@Term@…`).
   private static let nesting = 8
 
   /// Adds the annotation `@name`: a term with an optional `#qualifier`, or `Term@OnTerm`, an annotation on an annotation.

@@ -45,7 +45,8 @@ extension ODataMessage {
   }
 }
 
-/// Reads the XML form of `sap-message`: elements with text, attributes without meaning, no mixed content, two levels.
+/// Reads the XML form of `sap-message`: elements with text, attributes without meaning, no mixed content, up to
+/// eight levels of details.
 private enum SAPNotification {
   /// The notification as the object of the JSON form; nil for other text.
   static func read(_ text: String) -> JSONNode? {

@@ -48,7 +48,7 @@ public struct OfflineODataDefiningQueryStatus: Sendable, Hashable {
   /// The date of the last download; nil if there was none.
   public var lastDownload: Date?
   /// The strategy of the last download; nil if there was none.
-  package var lastWay: OfflineODataDownloadStrategy?
+  package var lastStrategy: OfflineODataDownloadStrategy?
   /// Whether the next download follows a delta link.
   public var hasDeltaLink: Bool
   /// Whether an interrupted download can be resumed at its page, or the query was never downloaded.

@@ -31,7 +31,7 @@ extension OfflineODataError {
     case .http(let status, _):
       self.init(Self.name(status: status), error.descriptionWithOptions)
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
-    case .invalidRequest: self.init(.requestRejected, cause: error)
+    case .invalidRequest: self.init(.invalidRequest, cause: error)
     case .malformedResponse:
       self.init(error.operation == "metadata" ? .malformedMetadata : .malformedResponse, cause: error)
     case .undecodableType(let problem): self.init(.undecodableType, problem)
@@ -60,7 +60,10 @@ extension OfflineODataError {
     case .cancelled: .cancelled
     case .notSupported: .unsupportedByService
     case .protocolViolation, .bodyTooLarge: .malformedResponse
-    case .invalidRequest, .tooManyRedirects, .redirectRejected, .bodyConsumed, .suspended, .other: .transportFailed
+    case .invalidRequest: .invalidRequest
+    case .suspended: .storeSuspended
+    case .bodyConsumed: .internalFailure
+    case .tooManyRedirects, .redirectRejected, .other: .transportFailed
     }
   }
 
@@ -98,6 +101,7 @@ extension OfflineODataError {
       case .full: .diskFull
       case .readOnly: .storeReadOnly
       case .cannotOpen, .inputOutput: .fileFailed
+      case .changed: .fileMoved
       case .closed: .storeNotOpen
       case .suspended: .storeSuspended
       case .notSupported: .unsupportedStorage

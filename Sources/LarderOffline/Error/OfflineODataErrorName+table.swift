@@ -34,7 +34,9 @@ extension OfflineODataErrorName {
     (.invalidValue, Entry(.invalidInput, "The value does not fit its type.")),
     (
       .invalidStoreName,
-      Entry(.invalidInput, "The store's name cannot be a file name.", "Use letters, digits, '-', '_' and '.'.")
+      Entry(
+        .invalidInput, "The store's name cannot be a file name.",
+        "Use 1 to 200 bytes of letters, digits, '-', '_' and '.'; the name must not be one or two dots.")
     ),
     (.invalidParameter, Entry(.invalidInput, "A parameter of the store is outside its range.")),
     (
@@ -68,6 +70,7 @@ extension OfflineODataErrorName {
         .invalidInput, "The store has no path, and the platform's folder for data is unknown.",
         "Set HOME to the user's home folder, or give the store a path.")
     ),
+    (.invalidRequest, Entry(.invalidInput, "The request is invalid and was not sent.", "Correct the request.")),
   ]
 
   private static let preconditionFailed: [(OfflineODataErrorName, Entry)] = [
@@ -87,7 +90,9 @@ extension OfflineODataErrorName {
     ),
     (
       .storeInUse,
-      Entry(.preconditionFailed, "Another store or process is using the file.", "Close it there first.")
+      Entry(
+        .preconditionFailed, "Another store or process is using the file.",
+        "Try again; if the error remains, close the store in the other process.")
     ),
     (
       .neverPassive,
@@ -289,7 +294,7 @@ extension OfflineODataErrorName {
     (
       .fileMoved,
       Entry(
-        .clientInternalError, "The file of the open store was moved or removed.",
+        .clientInternalError, "The file of the open store was moved, removed or changed.",
         "Close the store, and open it again.")
     ),
     (

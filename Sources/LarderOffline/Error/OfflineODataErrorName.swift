@@ -55,6 +55,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case unfittingBody = 1021
   /// The parameters have no path, and the platform's folder for data is unknown.
   case noDefaultLocation = 1022
+  /// A request that cannot be sent, because of its URL, a header field or its content.
+  case invalidRequest = 1023
 
   // preconditionFailed
   /// The store is not open.
@@ -157,7 +159,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case malformedResponse = 6003
   /// The metadata cannot be read.
   case malformedMetadata = 6004
-  /// A link in a response points outside the service.
+  /// A link in a response leads to another host.
   case foreignLink = 6005
   /// The next links of a response form a cycle.
   case endlessPages = 6006
@@ -177,7 +179,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case fileFailed = 7005
   /// An internal error, which should not be possible.
   case internalFailure = 7006
-  /// The file of an open store was moved or removed.
+  /// The file of an open store was moved, removed or changed.
   case fileMoved = 7007
   /// The store's file is read-only.
   case storeReadOnly = 7008

@@ -12,9 +12,9 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
   public static let odataTypeName = "Larder.Event"
   /// The number of the operation.
   public let eventID: Int64
-  /// The time of its end.
+  /// The time at which the operation ended.
   public let time: Date
-  /// What it was: `Open`, `Download`, `Query`, `Upload`, `Metadata` and others.
+  /// The kind of the operation: `Open`, `Download`, `Query`, `Upload`, `Metadata` and others.
   public let type: String
   /// The defining query that it concerns.
   public let definingQuery: String?
@@ -26,17 +26,17 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
   public let bytes: Int64?
   /// The number of pages.
   public let pages: Int32?
-  /// How long it took.
+  /// The duration of the operation.
   public var duration: Duration? { milliseconds.map { .milliseconds($0) } }
   private let milliseconds: Int64?
   /// Remarks, and the message of an error.
   public let details: String?
-  /// The number of the error; nil if it succeeded.
+  /// The number of the error; nil if the operation succeeded.
   public let errorCode: Int32?
 
-  /// The key.
+  /// The key of an operation.
   public struct Key: ODataSingleKey {
-    /// The number.
+    /// The number of the operation.
     public let eventID: Int64
 
     /// Creates a key.
@@ -46,9 +46,9 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     public var odataParts: [(name: String, value: any ODataPrimitive)] { [("EventID", eventID)] }
   }
 
-  /// The key.
+  /// The key of an operation.
   public var odataKey: Key { Key(eventID) }
-  /// The key.
+  /// The key of an operation.
   public var id: Key { odataKey }
 
   private enum CodingKeys: String, CodingKey {
@@ -71,9 +71,9 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     public init() {}
     /// The number of the operation.
     public var eventID: Field<Int64> { .init("EventID") }
-    /// The time of its end.
+    /// The time at which the operation ended.
     public var time: Field<Date> { .init("Time") }
-    /// What it was: `Open`, `Download`, `Query`, `Upload`, `Metadata` and others.
+    /// The kind of the operation: `Open`, `Download`, `Query`, `Upload`, `Metadata` and others.
     public var type: Field<String> { .init("EventType") }
     /// The defining query that it concerns.
     public var definingQuery: Field<String> { .init("DefiningQuery") }
@@ -85,11 +85,11 @@ public struct OfflineODataLoggedOperation: ODataKeyed, Identifiable, Decodable, 
     public var bytes: Field<Int64> { .init("Bytes") }
     /// The number of pages.
     public var pages: Field<Int32> { .init("Pages") }
-    /// How long it took, in milliseconds.
+    /// The duration of the operation in milliseconds.
     public var milliseconds: Field<Int64> { .init("Milliseconds") }
     /// Remarks, and the message of an error.
     public var details: Field<String> { .init("Details") }
-    /// The number of the error; nil if it succeeded.
+    /// The number of the error; nil if the operation succeeded.
     public var errorCode: Field<Int32> { .init("ErrorCode") }
   }
 }

@@ -17,7 +17,13 @@ extension OpenStore {
     /// The names of queries that are read completely at each download.
     var untracked: Set<String> = []
     /// The strategy of each query's last download, by the query's name.
-    var ways: [String: OfflineODataDownloadStrategy] = [:]
+    var strategies: [String: OfflineODataDownloadStrategy] = [:]
+
+    /// The names in the store's file, which must not change.
+    private enum CodingKeys: String, CodingKey {
+      case untracked
+      case strategies = "ways"
+    }
   }
 
   private static let querySettingsName = "queries"
@@ -63,7 +69,8 @@ extension OpenStore {
       let counts = Dictionary(tables.map { ($0, 1) }, uniquingKeysWith: +)
       for table in query.tables ?? [query.table.number] where counts[table, default: 0] >= Connection.maximumQueries {
         throw OfflineODataError(
-          .tooManyDefiningQueries, "\(Connection.maximumQueries) return those of \(replica.plan.tables[table].name)")
+          .tooManyDefiningQueries,
+          "\(Connection.maximumQueries) defining queries already return rows of \(replica.plan.tables[table].name)")
       }
     } catch { throw OfflineODataError(below: error) }
   }
@@ -113,7 +120,7 @@ extension OpenStore {
     try await replica.removeQuery(name)
     try await changeQuerySettings { settings in
       settings.untracked.remove(name)
-      settings.ways[name] = nil
+      settings.strategies[name] = nil
     }
     return true
   }
@@ -133,7 +140,7 @@ extension OpenStore {
       all.append(
         OfflineODataDefiningQueryStatus(
           definingQuery: query, rows: rows, lastDownload: row.downloaded.map { Date(timeIntervalSince1970: $0) },
-          lastWay: settings.ways[row.name], hasDeltaLink: row.deltaLink != nil,
+          lastStrategy: settings.strategies[row.name], hasDeltaLink: row.deltaLink != nil,
           hasPendingDownload: try await hasPendingDownload(row),
           contradictedLinks: row.memory?.contradictedLinks ?? [:]))
     }
@@ -143,21 +150,22 @@ extension OpenStore {
   /// Whether a query was never downloaded, or its download was interrupted.
   func hasPendingDownload(_ row: DefiningQueryRow) async throws -> Bool {
     if row.downloaded == nil { return true }
-    let storedIndexes = try await replica.database.read { (connection) throws(StorageError) in
+    let isPositionNull = try await replica.database.read { (connection) throws(StorageError) in
       try connection.first("SELECT position FROM larder_download WHERE query = ?1", .integer(row.id)) {
         (row) throws(StorageError) in row.isNull(0)
       }
     }
-    return storedIndexes == false
+    return isPositionNull == false
   }
 
-  /// Adds an operation to the event log. If `once` is set and the newest entry has the same content, only that entry's
-  /// time is updated. If the log cannot be written, that is reported, and the operation does not fail.
-  func log(_ record: EventLog.Record, once: Bool = false) async {
+  /// Adds an operation to the event log. If `mergesRepeats` is set and the newest entry has the same content, only
+  /// that entry's time is updated. If the log cannot be written, that is reported, and the operation does not fail.
+  func log(_ record: EventLog.Record, mergesRepeats: Bool = false) async {
     guard !replica.isReadOnly else { return }
     do throws(StorageError) {
       try await replica.addEvent(
-        JSONSettings.encode(record), at: environment.now().timeIntervalSince1970, limit: EventLog.limit, once: once)
+        JSONSettings.encode(record), at: environment.now().timeIntervalSince1970, limit: EventLog.limit,
+        mergesRepeats: mergesRepeats)
     } catch {
       guard ![.closed, .suspended].contains(error.category) else { return }
       report(.eventNotLogged(record.type, path: replica.database.path, OfflineODataError(error)))
@@ -175,7 +183,8 @@ extension OpenStore {
         guard try await replica.addIndex(on: index.entitySet, index.properties) else {
           throw OfflineODataError(
             .invalidParameter,
-            "cannot create an index on \(index.entitySet) (\(index.properties.joined(separator: ", ")))")
+            "indexes: \(index.entitySet) (\(index.properties.joined(separator: ", "))) must name an entity set and "
+              + "properties of it whose values can be compared")
         }
       }
       return

@@ -14,7 +14,7 @@ public struct OfflineODataParameters: Sendable {
   /// The name of the store: its file is `NAME.larder` in ``path``. Letters, digits, `-`, `_` and `.`.
   ///
   /// Two different names are two files, also on a file system that ignores case: a digest is appended to a name that
-  /// contains capital letters, or letters other than those from `a` to `z`.
+  /// is longer than 64 bytes, contains capital or non-ASCII letters, or has a dot at either end or two in succession.
   public var storeName: String
   /// The folder of the file; it is created if it does not exist. Nil means `APPLICATION/offline/SERVICE` in the
   /// platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or
@@ -24,7 +24,7 @@ public struct OfflineODataParameters: Sendable {
   public var createsStore: Bool
   /// Whether opening runs the first download, or resumes it. If false, the store opens at once with the rows it has,
   /// and ``OfflineODataProvider/download(_:whole:)`` downloads the rest.
-  public var fillsOnOpening: Bool
+  public var downloadsOnOpening: Bool
   /// The number of rows that the service is asked to put in a page (`Prefer: odata.maxpagesize`). If the service does
   /// not page, the store requests pages with `$top` and `$skip`. Nil leaves the page size to the service.
   public var pageSize: Int?
@@ -59,7 +59,7 @@ public struct OfflineODataParameters: Sendable {
   /// How long the staged rows of an interrupted download can be resumed. If they are older, the download starts again,
   /// because the pages of one read would be from times too far apart. The default is one day.
   public var stagingAgeLimit: Duration
-  /// The maximum number of rows in a result, which then has a next link; nil returns all rows.
+  /// The maximum number of rows in a result; a longer result has a next link. Nil returns all rows.
   public var resultPageSize: Int?
   /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update, and a
   /// create and its delete cancel each other.
@@ -73,7 +73,7 @@ public struct OfflineODataParameters: Sendable {
   /// Creates parameters. By default the file is `store.larder` in the service's folder below the platform's folder for
   /// data, and three queries are downloaded at the same time.
   public init(
-    storeName: String = "store", path: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
+    storeName: String = "store", path: String? = nil, createsStore: Bool = true, downloadsOnOpening: Bool = true,
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .reject,
@@ -85,7 +85,7 @@ public struct OfflineODataParameters: Sendable {
     self.storeName = storeName
     self.path = path
     self.createsStore = createsStore
-    self.fillsOnOpening = fillsOnOpening
+    self.downloadsOnOpening = downloadsOnOpening
     self.pageSize = pageSize
     self.timeout = timeout
     self.customHeaders = customHeaders
@@ -124,7 +124,7 @@ public struct OfflineODataParameters: Sendable {
     } catch { throw OfflineODataError(error) }
   }
 
-  /// What the open store needs to know.
+  /// The settings that the open store uses.
   var openStoreSettings: OpenStoreSettings {
     OpenStoreSettings(
       pageSize: pageSize, resultPageSize: resultPageSize, combinesChanges: combinesChanges, indexes: indexes,
@@ -132,7 +132,7 @@ public struct OfflineODataParameters: Sendable {
   }
 
   /// The parameters without keys.
-  var shown: OfflineODataParameters {
+  var withoutKeys: OfflineODataParameters {
     var parameters = self
     parameters.givenKey = .withheld
     if case .setAside = onUserSwitch { parameters.onUserSwitch = .setAside() }

@@ -6,7 +6,7 @@ import LarderStorage
 struct AwaitedRows: Sendable {
   /// The names of queries that will download rows, by table.
   private var awaited: [Int: String] = [:]
-  /// Tables for which a query has been downloaded; and those for which it included the rows of all containing entities.
+  /// Tables of which a query has been downloaded, and those of which a query without a containing entity has been.
   private var presentTables: Set<Int> = []
   private var completeTables: Set<Int> = []
   private var contained: [Contained] = []
@@ -32,17 +32,17 @@ struct AwaitedRows: Sendable {
   }
 
   /// The name of a defining query whose download `preparedQuery` needs; nil if all the rows it reads are there.
-  func query(of preparedQuery: PreparedQuery, _ rows: LocalRows) throws -> String? {
-    let read = preparedQuery.plan.tables(rows.snapshot)
-    let names = read.subtracting(presentTables).compactMap { awaited[$0] }
-    return try names.min() ?? queryOfContainer(preparedQuery, read, rows)
+  func missingQuery(for preparedQuery: PreparedQuery, _ rows: LocalRows) throws -> String? {
+    let tablesRead = preparedQuery.plan.tables(rows.snapshot)
+    let names = tablesRead.subtracting(presentTables).compactMap { awaited[$0] }
+    return try names.min() ?? queryOfContainer(preparedQuery, tablesRead, rows)
   }
 
   private func queryOfContainer(
-    _ preparedQuery: PreparedQuery, _ read: Set<Int>, _ rows: LocalRows
+    _ preparedQuery: PreparedQuery, _ tablesRead: Set<Int>, _ rows: LocalRows
   ) throws -> String? {
     guard case .path(let path) = preparedQuery.url.resource else { return nil }
-    let missing = try missing(read, rows)
+    let missing = try missing(tablesRead, rows)
     guard !missing.isEmpty else { return nil }
     let reach = try ContainedReach(path, rows)
     let associated = AssociatedTables(preparedQuery.url, path, rows.plan)
@@ -51,7 +51,7 @@ struct AwaitedRows: Sendable {
   }
 
   /// An entity with a navigation property that contains others.
-  private struct Place: Hashable {
+  private struct ContainmentKey: Hashable {
     let table: Int
     let navigation: Int
     let row: Int64
@@ -64,21 +64,23 @@ struct AwaitedRows: Sendable {
   /// The contained rows of existing entities that have not been downloaded, in the tables that are read.
   ///
   /// Each entity is looked up once, because there may be as many defining queries as entities.
-  private func missing(_ read: Set<Int>, _ rows: LocalRows) throws -> [MissingRows] {
+  private func missing(_ tablesRead: Set<Int>, _ rows: LocalRows) throws -> [MissingRows] {
     let tables = rows.plan.tables
-    let lacking = read.subtracting(completeTables).filter { tables.indices.contains($0) && tables[$0].isContained }
+    let lacking = tablesRead.subtracting(completeTables).filter {
+      tables.indices.contains($0) && tables[$0].isContained
+    }
     let missingQueries = contained.filter { !$0.isDownloaded && !$0.tables.isDisjoint(with: lacking) }
     guard !missingQueries.isEmpty else { return [] }
-    var presentByPlace: [Place: Set<Int>] = [:]
+    var presentByKey: [ContainmentKey: Set<Int>] = [:]
     for containedQuery in contained
     where containedQuery.isDownloaded && !containedQuery.tables.isDisjoint(with: lacking) {
       guard let row = try containedQuery.container.row(rows) else { continue }
-      presentByPlace[Place(containedQuery.container, row), default: []].formUnion(containedQuery.tables)
+      presentByKey[ContainmentKey(containedQuery.container, row), default: []].formUnion(containedQuery.tables)
     }
     return try missingQueries.compactMap { containedQuery in
       guard let row = try containedQuery.container.row(rows) else { return nil }
       let tables = containedQuery.tables.intersection(lacking).subtracting(
-        presentByPlace[Place(containedQuery.container, row)] ?? [])
+        presentByKey[ContainmentKey(containedQuery.container, row)] ?? [])
       guard !tables.isEmpty else { return nil }
       let table = rows.plan.tables[containedQuery.container.table]
       return MissingRows(
@@ -102,7 +104,7 @@ private struct MissingRows {
 /// The contained entities that a query may read: those that its path goes through, and others below the entity at the
 /// end of its path.
 private struct ContainedReach {
-  private enum Place {
+  private enum PathEnd {
     /// The resource that the path names does not exist.
     case nowhere
     case anywhere
@@ -113,7 +115,7 @@ private struct ContainedReach {
   private let rows: LocalRows
   /// The entities whose contained entities the path goes through, by the table of the contained ones.
   private var passed: [Int: RowReference] = [:]
-  private var place = Place.anywhere
+  private var pathEnd = PathEnd.anywhere
 
   init(_ path: ODataBoundPath, _ rows: LocalRows) throws {
     self.rows = rows
@@ -122,27 +124,27 @@ private struct ContainedReach {
       switch segment.kind {
       case .source, .key, .cast: break
       case .navigation(let step):
-        if isEntity, case .below(let owners) = place, let owner = owners.first,
+        if isEntity, case .below(let owners) = pathEnd, let owner = owners.first,
           let navigation = rows.plan.table(owner.table)?.navigation([step.name]), navigation.relation == .containment
         {
           passed[navigation.target] = owner
         } else {
-          place = .anywhere
+          pathEnd = .anywhere
         }
       default:
         // There may be more navigation steps after properties. Their targets are not analyzed.
-        if path.segments[number...].contains(where: \.isNavigating) { place = .anywhere }
+        if path.segments[number...].contains(where: \.isNavigating) { pathEnd = .anywhere }
         return
       }
-      var walked = path
-      walked.segments.removeSubrange((number + 1)...)
-      isEntity = walked.type?.isCollection == false
-      if isEntity { place = try ContainedReach.place(of: walked, rows) }
-      if case .nowhere = place { return }
+      var pathPrefix = path
+      pathPrefix.segments.removeSubrange((number + 1)...)
+      isEntity = pathPrefix.type?.isCollection == false
+      if isEntity { pathEnd = try ContainedReach.pathEnd(of: pathPrefix, rows) }
+      if case .nowhere = pathEnd { return }
     }
   }
 
-  private static func place(of path: ODataBoundPath, _ rows: LocalRows) throws -> Place {
+  private static func pathEnd(of path: ODataBoundPath, _ rows: LocalRows) throws -> PathEnd {
     do {
       guard let entity = try ChangeWalk.target(of: path, rows).entity else { return .nowhere }
       return .below(try rows.containers(of: entity))
@@ -152,24 +154,24 @@ private struct ContainedReach {
   /// Whether the result may lack rows that have not been downloaded.
   func mayLack(_ missing: MissingRows, _ plan: ReadPlan) -> Bool {
     if let owner = passed[missing.target], owner == missing.containers.first { return true }
-    return mayLack(missing, plan, place, besides: Set(passed.keys))
+    return mayLack(missing, plan, pathEnd, besides: Set(passed.keys))
   }
 
   private func mayLack(
-    _ missing: MissingRows, _ plan: ReadPlan, _ place: Place, besides knownTables: Set<Int> = []
+    _ missing: MissingRows, _ plan: ReadPlan, _ pathEnd: PathEnd, besides knownTables: Set<Int> = []
   ) -> Bool {
-    if case .nowhere = place { return false }
-    let ownTables = plan.directTables(rows.snapshot).subtracting(knownTables)
-    if !ownTables.isDisjoint(with: missing.tables), isAround(missing, place) { return true }
+    if case .nowhere = pathEnd { return false }
+    let unresolvedTables = plan.directTables(rows.snapshot).subtracting(knownTables)
+    if !unresolvedTables.isDisjoint(with: missing.tables), mayContain(missing, pathEnd) { return true }
     guard let shape = plan.shape else { return false }
     return shape.expands.contains { expand in
-      mayLack(missing, expand.plan, behind(shape.table?.navigation(expand.path), place))
+      mayLack(missing, expand.plan, behind(shape.table?.navigation(expand.path), pathEnd))
     }
   }
 
-  /// Whether the missing rows may be among the entities of a place.
-  private func isAround(_ missing: MissingRows, _ place: Place) -> Bool {
-    guard case .below(let owners) = place, let owner = owners.first, let container = missing.containers.first else {
+  /// Whether the missing rows may be among the entities below the end of a path.
+  private func mayContain(_ missing: MissingRows, _ pathEnd: PathEnd) -> Bool {
+    guard case .below(let owners) = pathEnd, let owner = owners.first, let container = missing.containers.first else {
       return true
     }
     if missing.containers.contains(owner) || owners.contains(container) { return true }
@@ -177,9 +179,9 @@ private struct ContainedReach {
     return Set(owners.map(\.table)).isDisjoint(with: missing.containers.map(\.table))
   }
 
-  private func behind(_ navigation: ReplicaNavigation?, _ place: Place) -> Place {
-    switch (navigation?.relation, place) {
-    case (.containment, _): place
+  private func behind(_ navigation: ReplicaNavigation?, _ pathEnd: PathEnd) -> PathEnd {
+    switch (navigation?.relation, pathEnd) {
+    case (.containment, _): pathEnd
     case (.container, .below(let owners)): .below(Array(owners.suffix(1)))
     default: .anywhere
     }

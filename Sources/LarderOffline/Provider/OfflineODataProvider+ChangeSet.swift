@@ -12,8 +12,8 @@ package struct ChangeSetDraft: Sendable {
   /// Creates an empty draft.
   package init() {}
 
-  /// The longest path, in bytes; no real request has a longer one.
-  private static let longest = 4096
+  /// The limit of a path, in bytes; no real request has a longer one.
+  private static let pathByteLimit = 4096
 
   /// A path that the model can bind, in place of one that begins with `$` and a name; nil for other paths.
   fileprivate func example(_ path: String) throws(OfflineODataError) -> String? {
@@ -23,7 +23,10 @@ package struct ChangeSetDraft: Sendable {
       throw OfflineODataError(.unfittingURL, "'$\(name)': no earlier change has the name '\(name)'")
     }
     let text = start + path.dropFirst(name.count + 1)
-    guard text.utf8.count <= Self.longest else { throw OfflineODataError(.unfittingURL, "'\(path.prefix(200))'") }
+    guard text.utf8.count <= Self.pathByteLimit else {
+      throw OfflineODataError(
+        .unfittingURL, "the path is longer than \(Self.pathByteLimit) bytes: '\(path.prefix(200))'")
+    }
     return text
   }
 
@@ -38,7 +41,7 @@ package struct ChangeSetDraft: Sendable {
 /// The first change of a change set that could not be applied, and why. Nothing was changed.
 package struct ChangeSetError: Error {
   /// The index of the change, from 0.
-  package let place: Int
+  package let index: Int
   package let error: OfflineODataError
 }
 
@@ -48,21 +51,21 @@ extension OfflineODataProvider {
   ///
   /// - Parameters:
   ///   - name: the name by which later changes refer to the entity that this change creates or updates.
-  ///   - change: adds other properties to the request.
+  ///   - configure: adds other properties to the request.
   package func add(
     _ operation: ODataSingleRequest.Operation, _ path: String, json: [UInt8]?, name: String?,
     to draft: inout ChangeSetDraft,
-    _ change: (inout ODataSingleRequest) -> Void
+    _ configure: (inout ODataSingleRequest) -> Void
   ) async throws {
     let example = try draft.example(path)
     var request = try await self.change(operation, example ?? path, json: json)
     request.path = example == nil ? request.path : path + request.path.dropFirst(example?.count ?? 0)
-    change(&request)
+    configure(&request)
     var entityPath = example ?? path
     if name != nil, operation == .create || operation == .createMedia {
       let collection = entityPath
       entityPath = try await openStore().read { [store = try openStore()] snapshot in
-        try ChangeSetDraft.anEntity(of: collection, store.changing(snapshot.plan))
+        try ChangeSetDraft.exampleEntityPath(in: collection, store.changing(snapshot.plan))
       }
     }
     draft.add(request, name: name, example: entityPath)
@@ -71,10 +74,10 @@ extension OfflineODataProvider {
   /// Adds a change of a link.
   package func addLink(
     _ path: String, to target: String, removes: Bool, to draft: inout ChangeSetDraft,
-    _ change: (inout ODataSingleRequest) -> Void
+    _ configure: (inout ODataSingleRequest) -> Void
   ) async throws {
     var request = try await linkChange(path, to: target, removes: removes, example: try draft.example(path))
-    change(&request)
+    configure(&request)
     draft.add(request, name: nil, example: nil)
   }
 
@@ -84,24 +87,24 @@ extension OfflineODataProvider {
   /// concerns no single change.
   package func apply(_ draft: ChangeSetDraft) async throws -> [ODataSingleResponse] {
     let store = try openStore()
-    for (place, request) in draft.requests.enumerated() {
+    for (index, request) in draft.requests.enumerated() {
       guard let set = store.storeSet(of: request.path) else { continue }
       throw ChangeSetError(
-        place: place, error: OfflineODataError(.unsupportedChange, "\(set.rawValue) in a change set"))
+        index: index, error: OfflineODataError(.unsupportedChange, "\(set.rawValue) in a change set"))
     }
-    let reached = Locked<Int?>(nil)
+    let currentIndex = Locked<Int?>(nil)
     do throws(OfflineODataError) {
-      return try await store.change(draft.requests, isChangeSet: true) { place in reached.withLock { $0 = place } }
+      return try await store.change(draft.requests, isChangeSet: true) { index in currentIndex.withLock { $0 = index } }
     } catch {
-      guard let place = reached.withLock({ $0 }) else { throw error }
-      throw ChangeSetError(place: place, error: error)
+      guard let index = currentIndex.withLock({ $0 }) else { throw error }
+      throw ChangeSetError(index: index, error: error)
     }
   }
 }
 
 extension ChangeSetDraft {
   /// The path of an entity of a collection. Its key has values of the right types and no meaning.
-  fileprivate static func anEntity(of collection: String, _ context: ChangeContext) throws -> String {
+  fileprivate static func exampleEntityPath(in collection: String, _ context: ChangeContext) throws -> String {
     let path = try context.split(collection).path
     let bound = try context.bind(path)
     guard let type = bound.type?.item.structure else {
@@ -119,7 +122,7 @@ extension ChangeSetDraft {
     return "\(path)(\(parts.joined(separator: ",")))"
   }
 
-  /// Literals, so that each type that a key can have accepts one of them.
+  /// Literals: each type that a key can have accepts at least one of them.
   private static let literals = [
     "0", "", "false", "2000-01-01", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00", "00:00:00", "PT0S",
     "00000000-0000-0000-0000-000000000000",

@@ -81,6 +81,8 @@ extension OpenStore {
   /// Stores the strategy that each query's download used.
   func storeStrategies(_ report: OfflineODataDownloadReport) async throws {
     let strategies = report.queries.compactMap { outcome in outcome.strategy.map { (outcome.name, $0) } }
-    try await changeQuerySettings { settings in for (name, strategy) in strategies { settings.ways[name] = strategy } }
+    try await changeQuerySettings { settings in
+      for (name, strategy) in strategies { settings.strategies[name] = strategy }
+    }
   }
 }

@@ -146,7 +146,8 @@ extension StorageError.Category {
   fileprivate var isDamage: Bool {
     switch self {
     case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
-    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .suspended, .noDefaultLocation,
+    case .busy, .changed, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .suspended,
+      .noDefaultLocation,
       .notSupported,
       .interrupted,
       .wrongKey, .encrypted, .notEncrypted:

@@ -193,7 +193,7 @@ extension OfflineODataProvider {
     let added = state.withLock { $0.added }
     for query in added { try await store.add(query, replaces: true) }
     if try await store.isFilled() { try await store.useModel() } else { try await fill(store, fills) }
-    await store.log(EventLog.Record(type: "Open"), once: true)
+    await store.log(EventLog.Record(type: "Open"), mergesRepeats: true)
     return added
   }
 
@@ -201,7 +201,7 @@ extension OfflineODataProvider {
   /// service cannot be reached, or another process is filling the store.
   private func fill(_ store: OpenStore, _ fills: Bool) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
-    guard fills, parametersWithKeys.fillsOnOpening, !store.replica.isReadOnly else {
+    guard fills, parametersWithKeys.downloadsOnOpening, !store.replica.isReadOnly else {
       guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
       return try await store.useModel()
     }

@@ -28,7 +28,7 @@ public final class OfflineODataProvider: ODataStore {
   /// The root of the service, with the query options that it was given.
   public var serviceRoot: URL { root.givenURL }
   /// The store's parameters, without keys.
-  public var parameters: OfflineODataParameters { parametersWithKeys.shown }
+  public var parameters: OfflineODataParameters { parametersWithKeys.withoutKeys }
 
   /// The path of the store's file.
   public var file: String { parametersWithKeys.file(in: folder) }

@@ -29,7 +29,7 @@ extension OpenStore {
       // here.
       let checksExistence = query.plan.checks.contains { $0.failure.name == .neverDownloaded }
       if checksExistence, query.plan.tables(snapshot).count == 1 { return nil }
-      return try awaited.query(of: query, LocalRows(snapshot))
+      return try awaited.missingQuery(for: query, LocalRows(snapshot))
     }
     guard let name, let failure = ReadOutcome(.list, of: .awaited).failure else { return }
     throw OfflineODataError(failure, "'\(text.prefix { $0 != "?" })' needs the defining query '\(name)'")

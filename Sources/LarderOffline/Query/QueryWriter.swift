@@ -88,7 +88,7 @@ struct QueryWriter: Sendable {
 
   private func context(_ url: ODataBoundURL) -> QueryContext {
     let context = QueryContext(plan: plan, state: state, options: options, coverage: coverage)
-    if !options.namesRows { context.naming = RowNaming(writer: self, url: url) }
+    if !options.namesRows { context.rowNaming = RowNaming(writer: self, url: url) }
     return context
   }
 

@@ -33,12 +33,12 @@ final class ReadPlan: Sendable {
   /// Whether the plan contains the time at which it was created: a later run of the same query needs a new plan.
   let usesCurrentTime: Bool
   /// Runs the query again if a function has no value for a row, to name the row; nil if no function can fail.
-  let naming: RowNaming?
+  let rowNaming: RowNaming?
 
   init(
     sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
     page: ReadPage? = nil, owner: ReadCount? = nil, checks: [ReadCheck] = [], unindexed: Set<Int> = [],
-    usesCurrentTime: Bool = false, naming: RowNaming? = nil
+    usesCurrentTime: Bool = false, rowNaming: RowNaming? = nil
   ) {
     self.sql = sql
     self.parameters = parameters
@@ -50,7 +50,7 @@ final class ReadPlan: Sendable {
     self.checks = checks
     self.unindexed = unindexed
     self.usesCurrentTime = usesCurrentTime
-    self.naming = naming
+    self.rowNaming = rowNaming
   }
 
   /// Returns a copy of the plan with other parameter values.
@@ -75,7 +75,7 @@ final class ReadPlan: Sendable {
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
       checks: checks, unindexed: context.unindexed, usesCurrentTime: context.usesCurrentTime,
-      naming: context.canFail ? context.naming : nil)
+      rowNaming: context.canFail ? context.rowNaming : nil)
   }
 }
 

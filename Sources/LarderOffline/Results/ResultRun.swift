@@ -49,7 +49,7 @@ struct ResultRun: Sendable {
 
   /// Writes the result, and passes its bytes to `sink` as they are written.
   func json(_ connection: Connection, into sink: ([UInt8]) throws -> Void) throws -> End {
-    try namingRows(connection) { try written(connection, into: sink) }
+    try reportingFailedRow(connection) { try written(connection, into: sink) }
   }
 
   private func written(_ connection: Connection, into sink: ([UInt8]) throws -> Void) throws -> End {

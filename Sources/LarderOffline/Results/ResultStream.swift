@@ -86,7 +86,7 @@ final class ResultPieces {
 
   /// Returns the next piece; nil after the last one.
   func next(_ connection: Connection) throws -> [UInt8]? {
-    try run.get().namingRows(connection) {
+    try run.get().reportingFailedRow(connection) {
       switch stage {
       case .new: try begin(connection)
       case .rows(let cursor, let collection): try go(on: cursor, collection)

@@ -47,7 +47,7 @@ struct SeenLinks: Codable, Sendable, Hashable {
 extension DownloadMachine {
   mutating func beginChanges(_ link: String) -> [Action] {
     guard let absolute = links.resolve(link, from: url) else { return beginWhole() }
-    let isAtom = memory.speaksAtom || traits.version < .v4 && memory.deltaIsAtom != false
+    let isAtom = memory.supportsOnlyAtom || traits.version < .v4 && memory.deltaIsAtom != false
     let request = PageRequest(place: .link(absolute), isDelta: true, form: isAtom ? .atom : .json)
     var read = ChangesRead(link: link, request: request)
     _ = read.seen.insert(absolute)
@@ -101,7 +101,7 @@ extension DownloadMachine {
   {
     if DownloadMachine.isTemporary(status) { return fail(error) }
     // Services without Atom report this with various statuses. The response to a request for JSON decides.
-    if read.request.form == .atom, status != 410, !memory.speaksAtom, memory.deltaIsAtom != true {
+    if read.request.form == .atom, status != 410, !memory.supportsOnlyAtom, memory.deltaIsAtom != true {
       var read = read
       read.request.form = .json
       state = .changes(read)

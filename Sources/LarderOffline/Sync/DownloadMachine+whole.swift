@@ -4,10 +4,11 @@ import LarderOData
 extension DownloadMachine {
   mutating func beginWhole(windows: Int? = nil) -> [Action] {
     wholeReads += 1
-    var request = PageRequest(place: .query(nil), form: memory.speaksAtom ? .atom : .json)
-    request.countsRows = traits.mayCount && !memory.rejectsCount && !memory.countIsWrong && memory.links?.count != true
+    var request = PageRequest(place: .query(nil), form: memory.supportsOnlyAtom ? .atom : .json)
+    request.countsRows =
+      traits.requestsCount && !memory.rejectsCount && !memory.countIsWrong && memory.links?.rejectsCount != true
     request.tracksChanges =
-      traits.mayTrack && !memory.rejectsTracking && memory.unusableDeltas < QueryMemory.patience
+      traits.requestsDeltaLink && !memory.rejectsTracking && memory.unusableDeltas < QueryMemory.unusableDeltaLimit
     let size = windows ?? sizeAtOnce
     if let size {
       request.tracksChanges = false
@@ -30,8 +31,8 @@ extension DownloadMachine {
   /// The page size, if the client divides the result into pages from the start: the service is known to neither page
   /// nor track changes.
   private var sizeAtOnce: Int? {
-    guard traits.mayPage, !memory.pagesItself, !memory.rejectsWindows else { return nil }
-    guard !traits.mayTrack || memory.rejectsTracking || memory.givesNoDeltaLink else { return nil }
+    guard traits.canPage, !memory.pagesItself, !memory.rejectsWindows else { return nil }
+    guard !traits.requestsDeltaLink || memory.rejectsTracking || memory.givesNoDeltaLink else { return nil }
     return traits.pageSize
   }
 
@@ -79,7 +80,7 @@ extension DownloadMachine {
   }
 
   private mutating func learn(from read: inout WholeRead, _ facts: PageEnd) {
-    if facts.isAtom, traits.version < .v4 { memory.speaksAtom = read.request.form == .atom }
+    if facts.isAtom, traits.version < .v4 { memory.supportsOnlyAtom = read.request.form == .atom }
     guard read.pages == 0 else { return }
     read.etag = facts.etag
     read.lastModified = facts.lastModified
@@ -96,7 +97,7 @@ extension DownloadMachine {
     guard let absolute = links.resolve(next, from: url) else { return fail(OfflineODataError(.foreignLink)) }
     guard !isIdle(read), read.seen.insert(absolute) else { return fail(OfflineODataError(.endlessPages)) }
     read.request.place = .link(absolute)
-    if memory.links?.preferences == true { read.request.dropPreferences() }
+    if memory.links?.rejectsPreferences == true { read.request.dropPreferences() }
     read.request.etag = nil
     read.request.lastModified = nil
     state = .whole(read)
@@ -121,7 +122,7 @@ extension DownloadMachine {
 
   /// Whether the service has more rows than it sent, according to its count or because the page has the full size.
   private func lacksRows(_ read: WholeRead) -> Bool {
-    guard traits.mayPage, !memory.rejectsWindows, read.rows > 0 else { return false }
+    guard traits.canPage, !memory.rejectsWindows, read.rows > 0 else { return false }
     if let count = read.count, !memory.countIsWrong {
       return count > read.rows && read.distinct.map { count > $0 } ?? true
     }
@@ -184,13 +185,13 @@ extension DownloadMachine {
     if read.request.tracksChanges || read.first.tracksChanges { memory.givesNoDeltaLink = link == nil }
     memory.wasOnePage = read.pages == 1 && read.windows == nil
     memory.contradictedLinks = read.contradictedLinks
-    var ending = Ending(staging: .whole, deltaLink: traits.mayTrack ? link : nil, began: read.began)
+    var ending = Ending(staging: .whole, deltaLink: traits.requestsDeltaLink ? link : nil, began: read.began)
     if memory.wasOnePage {
       ending.etag = read.etag
       ending.lastModified = read.lastModified
     }
     // One response is one state of the service; several pages may come from several states.
-    guard let distinct = read.distinct, let count = read.count, count != distinct, traits.mayCount,
+    guard let distinct = read.distinct, let count = read.count, count != distinct, traits.requestsCount,
       !memory.countIsWrong
     else { return finish(ending) }
     // The delta link reports what changed while the pages were read.
@@ -264,11 +265,11 @@ extension DownloadMachine {
         return [.ask(read.request)]
       }
       if read.request.countsRows {
-        memory.links = LinkMemory(count: true, preferences: memory.links?.preferences ?? false)
+        memory.links = LinkMemory(rejectsCount: true, rejectsPreferences: memory.links?.rejectsPreferences ?? false)
         return restart(note: .pageRejected(status: status), windows: read.windows?.size) ?? fail(error)
       }
       // The count was not the option that the service rejected.
-      if wholeReads > 1 { memory.links?.count = false }
+      if wholeReads > 1 { memory.links?.rejectsCount = false }
     }
     return restart(note: .pagesExpired(status: status), windows: read.windows?.size) ?? fail(error)
   }
@@ -276,7 +277,7 @@ extension DownloadMachine {
   /// Records that the service accepts a link without preferences that it rejected with them.
   private mutating func notePreferenceMemory(_ read: WholeRead) -> [Action] {
     guard let status = read.linkRejection else { return [] }
-    memory.links = LinkMemory(count: memory.links?.count ?? false, preferences: true)
+    memory.links = LinkMemory(rejectsCount: memory.links?.rejectsCount ?? false, rejectsPreferences: true)
     return [.note(.preferencesRejected(status: status))]
   }
 
@@ -304,7 +305,7 @@ extension DownloadMachine {
     if error.name == .timeout, let windows = read.windows, windows.size > 10, let window = read.request.window {
       read.windows?.size = max(windows.size / 2, 10)
       read.request.place = .query(.init(top: max(windows.size / 2, 10), skip: window.skip))
-    } else if let size = traits.pageSize, read.pages == 0, read.windows == nil, rows > Int64(size), traits.mayPage,
+    } else if let size = traits.pageSize, read.pages == 0, read.windows == nil, rows > Int64(size), traits.canPage,
       !memory.rejectsWindows, let actions = restart(note: .clientPaging(size: size), windows: size)
     {
       // A response without pages that breaks off would always start again at its beginning.

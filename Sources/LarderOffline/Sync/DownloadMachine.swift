@@ -159,7 +159,9 @@ struct DownloadMachine: Sendable {
       return finish(ending)
     case nil: break
     }
-    if let link = lastDownload.deltaLink, traits.mayTrack, memory.unusableDeltas < QueryMemory.patience {
+    if let link = lastDownload.deltaLink, traits.requestsDeltaLink,
+      memory.unusableDeltas < QueryMemory.unusableDeltaLimit
+    {
       return beginChanges(link)
     }
     return beginWhole()

@@ -322,7 +322,7 @@ struct DownloadRun: Sendable {
       throw OfflineODataError(.foreignLink)
     }
     guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
-    let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
+    let request = PageRequest(place: .link(link), form: run.machine.memory.supportsOnlyAtom ? .atom : .json)
     let response = try await store.conversation.streamResponse(to: pages.request(request))
     if case .unusable(let error)? = inputForOtherContent(response, request) { throw error }
     // These rows are not the query's own.

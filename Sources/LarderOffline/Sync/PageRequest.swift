@@ -59,7 +59,7 @@ struct LinkRules: Sendable, Hashable {
     place(link, from: request).map(carryingQuery)
   }
 
-  /// Adds those of the root's query options that the link does not have.
+  /// Adds the query options of the root that the link lacks.
   private func carryingQuery(_ link: String) -> String {
     guard let query, link.hasPrefix(root) else { return link }
     func name(_ option: Substring) -> Substring { option.prefix { $0 != "=" } }

@@ -9,19 +9,19 @@ struct QueryCheck {
   func check(_ path: ODataBoundPath, _ options: ODataBoundOptions) throws(QueryRules.Violation) {
     var rules: QueryRules?
     var names: [String] = []
-    var isKeyed = false
+    var isSingleEntity = false
     var countsItems = false
     for segment in path.segments {
       switch segment.kind {
       case .source(let source):
         rules = QueryRules(source: source.name, type: segment.type?.structure, model)
-        isKeyed = source.singleton != nil
+        isSingleEntity = source.singleton != nil
       case .navigation(let navigation):
         let step = (names + [navigation.name]).joined(separator: "/")
         rules = rules?.behind(navigation, path: step, source: segment.source)
-        (names, isKeyed) = ([], navigation.type.isCollection == false)
+        (names, isSingleEntity) = ([], navigation.type.isCollection == false)
       case .property(let property): names.append(property.name)
-      case .key: isKeyed = true
+      case .key: isSingleEntity = true
       case .count: countsItems = true
       case .cast: break
       // The result of an operation, or something else that the annotations do not describe.
@@ -35,10 +35,11 @@ struct QueryCheck {
     let byKey = if case .key? = last?.kind { true } else { false }
     try rules.checkReadable(byKey: byKey)
     if countsItems { try rules.checkCount() }
-    // Behind a navigation property the entity's key selects: what is required there is left to the service.
-    let isSet = !path.segments.contains { if case .navigation = $0.kind { true } else { false } }
-    if !isKeyed, isSet { try rules.checkSet(filteredBy: options.filter.map { UsedPaths($0).paths }) }
-    try check(options, rules, isCollection: !isKeyed)
+    // After a navigation property, the containing entity's key already selects rows; the service checks what else is
+    // required.
+    let hasNoNavigation = !path.segments.contains { if case .navigation = $0.kind { true } else { false } }
+    if !isSingleEntity, hasNoNavigation { try rules.checkSet(filteredBy: options.filter.map { UsedPaths($0).paths }) }
+    try check(options, rules, isCollection: !isSingleEntity)
   }
 
   private func check(

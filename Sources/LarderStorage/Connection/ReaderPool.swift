@@ -4,7 +4,7 @@ import Dispatch
 /// The pool of read connections. Each is opened when it is first needed and lent to one closure at a time.
 ///
 /// Borrowing for a transaction blocks while all connections are lent, so it happens only on threads that may block:
-/// those of `queue`. Point reads, which are short, have places of their own and never wait for a long read.
+/// those of `queue`. Point reads, which are short, have slots of their own and never wait for a long read.
 final class ReaderPool: Sendable {
   /// The concurrent queue for read work.
   let queue: DispatchQueue
@@ -25,13 +25,13 @@ final class ReaderPool: Sendable {
   private struct Free {
     var connections: [Connection] = []
     /// True after the last connections have been closed: none is taken back then.
-    var isOver = false
+    var isClosed = false
   }
 
   /// What is needed to open connections.
   private struct Opening {
     var cipher: CipherRegistry.Registration?
-    /// Why no connection can be opened any more; nil while they can.
+    /// Why no connection can be opened any more; nil while connections can be opened.
     var closingError: StorageError?
   }
 
@@ -47,11 +47,11 @@ final class ReaderPool: Sendable {
     pointSlots = DispatchSemaphore(value: options.readers)
   }
 
-  /// What a connection is lent for. Each purpose has its own places, and waits only for them.
+  /// What a connection is lent for. Each purpose has its own slots, and waits only for them.
   enum Purpose { case transaction, point }
 
   /// Lends a connection to `body` and takes it back.
-  func borrow<Value>(
+  func withConnection<Value>(
     for purpose: Purpose, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
     let slots = purpose == .point ? pointSlots : transactionSlots
@@ -70,10 +70,10 @@ final class ReaderPool: Sendable {
     return value
   }
 
-  /// Throws `busy` if a file that was assumed not to change has changed.
+  /// Throws `changed` if a file that was assumed not to change has changed.
   func checkUnchanged() throws(StorageError) {
     guard let stamp, stamp != FileStamp(path) else { return }
-    throw StorageError(.busy, message: "Another process changed the file; open it again", path: path)
+    throw StorageError(.changed, message: "Another process changed the file", path: path)
   }
 
   /// Lends a connection that is open and free to `body`, which must be short. Returns nil if there is none, if another
@@ -95,7 +95,7 @@ final class ReaderPool: Sendable {
       try checkUnchanged()
       return value
     } catch {
-      guard error.category == .busy else { throw error }
+      guard [.busy, .changed].contains(error.category) else { throw error }
       return nil
     }
   }
@@ -103,7 +103,7 @@ final class ReaderPool: Sendable {
   /// Lends a connection beyond the number of readers, until the reader ends. Closing waits for its end.
   ///
   /// `willLend` is called when the connection is open.
-  func lend(willLend: () -> Void = {}) throws(StorageError) -> BorrowedConnection {
+  func lendConnection(willLend: () -> Void = {}) throws(StorageError) -> BorrowedConnection {
     // Entered before the check whether the pool is closed: if it is closed later, closing waits for this reader.
     loans.enter()
     let reader: BorrowedConnection
@@ -135,7 +135,7 @@ final class ReaderPool: Sendable {
     defer { loans.leave() }
     _ = borrowed.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
     let isReturned = free.withLock { free in
-      guard isUsable, !free.isOver, free.connections.count < options.readers else { return false }
+      guard isUsable, !free.isClosed, free.connections.count < options.readers else { return false }
       free.connections.append(connection)
       return true
     }
@@ -152,7 +152,7 @@ final class ReaderPool: Sendable {
     return connection
   }
 
-  /// Why no connection is lent any more; nil while they are.
+  /// Why no connection is lent any more; nil while connections are lent.
   var closingError: StorageError? { opening.withLock { $0.closingError } }
 
   /// Waits until every connection is back and closes all, because the database is closed or suspended.
@@ -172,7 +172,7 @@ final class ReaderPool: Sendable {
       }
     }
     let all = free.withLock { free in
-      free.isOver = true
+      free.isClosed = true
       return exchange(&free.connections, with: [])
     }
     for connection in all { try connection.close() }

@@ -263,7 +263,7 @@ package final class Database: Sendable {
     for purpose: ReaderPool.Purpose, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
     try checkOpen()
-    return try readers.borrow(for: purpose) { (connection) throws(StorageError) in
+    return try readers.withConnection(for: purpose) { (connection) throws(StorageError) in
       // The database was closed while this call waited for a connection.
       try checkOpen()
       return try body(connection)

@@ -54,7 +54,7 @@ extension Database {
   ) async throws(StorageError) -> ReadSession<State> {
     try await Database.result(on: readers.queue) { [self] () throws(StorageError) in
       try checkOpen()
-      let borrowed = try readers.lend()
+      let borrowed = try readers.lendConnection()
       let session = ReadSession<State>(borrowed, on: readers.queue)
       try borrowed.begin(make)
       // The database was closed while the connection was opened, so nothing else would end it.

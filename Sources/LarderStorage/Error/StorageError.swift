@@ -50,6 +50,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case suspended
     /// The application gave no path, and the platform's folder for its files is unknown.
     case noDefaultLocation
+    /// Another process has changed a file that was assumed not to change while it is open.
+    case changed
   }
 
   /// The kind of failure.
@@ -106,6 +108,7 @@ extension StorageError.Category {
     case .closed: "Open it first."
     case .suspended: "Call resume() when the application is active again."
     case .noDefaultLocation: "Set HOME to the user's home folder, or give the store a path."
+    case .changed: "Close the file and open it again."
     case .inputOutput, .constraint, .tooLarge, .misuse, .unexpectedValue, .notSupported, .interrupted, .other: nil
     }
   }
@@ -209,7 +212,7 @@ extension StorageError.Category {
   /// The category of all errors of the package.
   fileprivate var shared: ErrorIdentity.Category {
     switch self {
-    case .busy, .inUse, .closed, .suspended: .state
+    case .busy, .inUse, .closed, .suspended, .changed: .state
     case .corrupt, .notADatabase, .foreignFile, .unexpectedValue: .invalidData
     case .wrongKey, .encrypted, .notEncrypted: .encryption
     case .newerSchema, .notSupported: .notSupported

@@ -7,7 +7,7 @@ struct QueryData: Sendable {
   let model: EdmModel
   /// The entity sets and singletons that queries start at, sets first.
   let roots: [Root]
-  /// The rows of each root, as the service gave them (V2's envelope taken off).
+  /// The rows of each root, as the service returned them, without V2's envelope.
   let rows: [String: [JSONNode]]
   /// Different values of each property, by the type's name and the path: `Ns.Product/Name`, `Ns.Supplier/Address/City`.
   let values: [String: [JSONNode]]
@@ -56,11 +56,11 @@ struct QueryData: Sendable {
       roots.append(Root(name: name, type: type, isSingleton: isSingleton))
     }
     guard !roots.isEmpty else { throw Failure(description: "the service has no entity sets") }
-    let declared = model.schemas.flatMap(\.entityTypes).compactMap { model.structure($0.qualifiedName) }
-    let unknown = declared.flatMap { type in type.properties.map { "\(type.name)/\($0.name)" } }
+    let declaredTypes = model.schemas.flatMap(\.entityTypes).compactMap { model.structure($0.qualifiedName) }
+    let declaredNames = declaredTypes.flatMap { type in type.properties.map { "\(type.name)/\($0.name)" } }
     return QueryData(
       model: model, roots: roots, rows: collector.rows, values: collector.values,
-      unknown: Set(unknown).subtracting(collector.present))
+      unknown: Set(declaredNames).subtracting(collector.present))
   }
 
   /// The properties of a type that the service knows, without streams.
@@ -82,7 +82,7 @@ struct QueryData: Sendable {
     }
   }
 
-  /// Those of the model. Names that other properties have too are left out.
+  /// The names of the model's floating-point properties, without names that properties of other types have too.
   var floating: Floating {
     let types = model.schemas.flatMap { $0.entityTypes.map(\.qualifiedName) + $0.complexTypes.map(\.qualifiedName) }
     let properties = types.compactMap { model.structure($0) }.flatMap(\.properties)
@@ -96,7 +96,7 @@ struct QueryData: Sendable {
   /// The properties of a type that expressions can name.
   func leaves(of type: EdmStructure) -> [Leaf] { QueryData.leaves(of: type, model) }
 
-  /// The types below a type.
+  /// The types derived from a type.
   func derived(from type: EdmStructure) -> [EdmStructure] {
     let names = model.schemas.flatMap(\.entityTypes).map(\.qualifiedName)
     return names.compactMap { model.structure($0) }.filter { below in

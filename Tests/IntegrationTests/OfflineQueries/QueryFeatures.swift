@@ -36,11 +36,11 @@ struct QueryFeatures: Sendable {
   var hasGeo = false
   /// `$expand` of the navigation property that led to an entity, at another level.
   var expandsAgain = true
-  /// The aggregation methods of `$apply`; none where it has no `$apply`.
+  /// The aggregation methods of `$apply`; empty if the service does not support `$apply`.
   var aggregates: [String] = []
   /// `filter(…)/groupby(…)` and the like.
   var applySteps: Set<String> = []
-  /// A key behind a collection of navigation.
+  /// A key after a collection-valued navigation property.
   var keysBehindNavigation = false
 
   /// SAP Gateway's V2 as `mock-sap` speaks it.

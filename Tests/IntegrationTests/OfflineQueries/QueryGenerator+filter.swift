@@ -5,7 +5,7 @@ extension QueryGenerator {
   /// What property names refer to: an entity, or a lambda variable.
   struct Scope {
     var type: EdmStructure?
-    /// In front of paths: empty, or `x0/`.
+    /// The text before paths: empty, `x0/`, or `x0` for a variable whose value is primitive.
     var prefix: String
     /// The kind of a variable whose value is primitive.
     var item: QueryData.Leaf?
@@ -45,7 +45,7 @@ extension QueryGenerator {
     case ..<43 where features.hasCountInPaths: return countTest(scope)
     case ..<45 where features.hasGeo: return distance(scope)
     case ..<49 where features.hasEnumerations: return enumeration(scope)
-    case ..<58 where features.hasNavigationPaths && !staysNear:
+    case ..<58 where features.hasNavigationPaths && !avoidsNavigation:
       return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner) }
     default: return comparison(scope, depth: depth)
     }
@@ -55,7 +55,7 @@ extension QueryGenerator {
     guard let leaf = leaf(scope, where: { _ in true }) else { return nil }
     if case .enumeration = leaf.kind { return nil }
     if leaf.kind == .boolean, chance(40) { return QueryNode(.truth, scope.prefix + leaf.path) }
-    let name = comparing(leaf.kind)
+    let name = comparisonOperator(for: leaf.kind)
     if depth > 0, leaf.kind.isNumber || leaf.kind == .string, chance(35), let left = value(leaf.kind, scope, depth: 2) {
       guard let right = literal(leaf, scope) else { return nil }
       return .relation(.node(left), name, .text(right))
@@ -69,8 +69,8 @@ extension QueryGenerator {
     if leaf.kind == .timestamp || leaf.kind == .date || leaf.kind == .time, chance(40) { return part(leaf, scope) }
     guard let right = literal(leaf, scope) else { return nil }
     let path = path(leaf, scope)
-    let isTurned = isV4 && chance(10)
-    return .relation(.text(isTurned ? right : path), name, .text(isTurned ? path : right))
+    let isReversed = isV4 && chance(10)
+    return .relation(.text(isReversed ? right : path), name, .text(isReversed ? path : right))
   }
 
   private mutating func comparison(
@@ -78,10 +78,10 @@ extension QueryGenerator {
   ) -> QueryNode? {
     if case .enumeration = leaf.kind { return nil }
     guard let right = literal(leaf, owner) else { return nil }
-    return .relation(.text(path), comparing(leaf.kind), .text(right))
+    return .relation(.text(path), comparisonOperator(for: leaf.kind), .text(right))
   }
 
-  private mutating func comparing(_ kind: ValueKind) -> String {
+  private mutating func comparisonOperator(for kind: ValueKind) -> String {
     (kind.isOrdered ? pick(["eq", "ne", "lt", "le", "gt", "ge"]) : pick(["eq", "ne"])) ?? "eq"
   }
 
@@ -120,7 +120,7 @@ extension QueryGenerator {
     let complex = data.properties(of: type).filter {
       $0.type.isCollection && $0.type.name.flatMap { model.complexType($0) } != nil
     }
-    let navigations = staysNear ? [] : type.navigationProperties.filter(\.isCollection)
+    let navigations = avoidsNavigation ? [] : type.navigationProperties.filter(\.isCollection)
     if chance(35), let property = pick(collections), let kind = ValueKind(property.type.item, model: model) {
       let leaf = QueryData.Leaf(path: "", kind: kind, type: model.underlying(property.type).type.item.primitive)
       let inner = Scope(type: nil, prefix: variable, item: leaf, values: "\(type.name)/\(property.name)")
@@ -167,21 +167,21 @@ extension QueryGenerator {
     guard let right = literal(leaf, scope), let name = pick(["add", "sub"]) else { return nil }
     let lengths = leaf.kind == .date ? ["P1D", "P30D"] : ["P1D", "PT90M", "P31DT1S", "PT36H"]
     let left = "(\(path(leaf, scope)) \(name) duration'\(pick(lengths) ?? "P1D")')"
-    return .relation(.text(left), comparing(leaf.kind), .text(right))
+    return .relation(.text(left), comparisonOperator(for: leaf.kind), .text(right))
   }
 
   private mutating func countTest(_ scope: Scope) -> QueryNode? {
-    guard let type = scope.type, !staysNear else { return nil }
+    guard let type = scope.type, !avoidsNavigation else { return nil }
     let names =
       type.navigationProperties.filter(\.isCollection).map(\.name)
       + data.properties(of: type).filter(\.type.isCollection).map(\.name)
     guard let name = pick(names) else { return nil }
-    return QueryNode(.truth, "\(scope.prefix)\(name)/$count \(comparing(.integer)) \(roll(5))")
+    return QueryNode(.truth, "\(scope.prefix)\(name)/$count \(comparisonOperator(for: .integer)) \(roll(5))")
   }
 
   private mutating func enumeration(_ scope: Scope) -> QueryNode? {
-    let isOne = { (kind: ValueKind) in if case .enumeration = kind { true } else { false } }
-    guard let leaf = leaf(scope, where: isOne), case .enumeration(let name) = leaf.kind,
+    let isEnumeration = { (kind: ValueKind) in if case .enumeration = kind { true } else { false } }
+    guard let leaf = leaf(scope, where: isEnumeration), case .enumeration(let name) = leaf.kind,
       let type = model.enumType(name), let member = pick(type.members)
     else { return nil }
     let operators = type.isFlags ? ["has"] : ["eq", "ne"]

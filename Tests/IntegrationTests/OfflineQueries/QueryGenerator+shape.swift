@@ -34,11 +34,11 @@ extension QueryGenerator {
     if features.ordersByExpressions, leaf.kind != .double, chance(25), let node = value(leaf.kind, scope, depth: 1) {
       return node
     }
-    if features.hasNavigationPaths, !staysNear, chance(15), let far = far(scope, where: { $0.isOrdered }) {
+    if features.hasNavigationPaths, !avoidsNavigation, chance(15), let far = far(scope, where: { $0.isOrdered }) {
       return QueryNode(far.path)
     }
     let many = type.navigationProperties.filter(\.isCollection)
-    if features.hasCountInPaths, !staysNear, chance(10), let navigation = pick(many) {
+    if features.hasCountInPaths, !avoidsNavigation, chance(10), let navigation = pick(many) {
       return QueryNode(navigation.name + "/$count")
     }
     return QueryNode(leaf.path)
@@ -86,8 +86,8 @@ extension QueryGenerator {
   private mutating func expandItem(
     _ navigation: EdmNavigationProperty, of type: EdmStructure, depth: Int
   ) -> QueryNode {
-    staysNear = !features.expandsAgain
-    defer { staysNear = false }
+    avoidsNavigation = !features.expandsAgain
+    defer { avoidsNavigation = false }
     guard let target = navigation.type.name.flatMap({ model.structure($0) }) else {
       return QueryNode(navigation.name)
     }

@@ -11,7 +11,7 @@ struct QueryGenerator {
   /// The navigation properties in `$expand` of this query so far, as `Ns.Type/Name` of the most basic type.
   var expanded: Set<String> = []
   /// Whether conditions use no navigation properties: in `$expand`, because some servers evaluate them on the expanded rows only.
-  var staysNear = false
+  var avoidsNavigation = false
 
   init(data: QueryData, features: QueryFeatures, random: PrintedSeed) {
     self.data = data
@@ -49,18 +49,18 @@ struct QueryGenerator {
   /// An entity of a set by its key; sometimes by one that is not there.
   mutating func key(_ root: QueryData.Root) -> (text: String, type: EdmStructure)? {
     guard let row = pick(data.rows[root.name] ?? []) else { return nil }
-    guard let text = key(of: row, root.type, spoiled: chance(6)) else { return nil }
+    guard let text = key(of: row, root.type, isMissing: chance(6)) else { return nil }
     return (text, row["@type"]?.string.flatMap { model.structure($0) } ?? root.type)
   }
 
-  mutating func key(of row: JSONNode, _ type: EdmStructure, spoiled: Bool = false) -> String? {
+  mutating func key(of row: JSONNode, _ type: EdmStructure, isMissing: Bool = false) -> String? {
     var parts: [String] = []
     for reference in type.key {
       guard let property = type.property(reference.path), let kind = ValueKind(property.type, model: model),
         var value = row[reference.path]
       else { return nil }
-      if spoiled, case .string(let text) = value, kind == .string { value = .string(String(text.reversed()) + "x") }
-      if spoiled, case .number = value { value = .number("77001") }
+      if isMissing, case .string(let text) = value, kind == .string { value = .string(String(text.reversed()) + "x") }
+      if isMissing, case .number = value { value = .number("77001") }
       let primitive = model.underlying(property.type).type.primitive
       guard let literal = QueryLiteral.text(value, kind, type: primitive, version: version) else { return nil }
       parts.append(type.key.count == 1 ? literal : "\(reference.path)=\(literal)")

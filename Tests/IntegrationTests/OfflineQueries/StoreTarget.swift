@@ -18,27 +18,28 @@ final class StoreTarget: QueryTarget {
 
   /// Copies all of a service: each set and singleton, with everything that navigation properties lead to.
   ///
-  /// - Parameter pageSize: the rows of a page. All pages are read, by their next links.
+  /// - Parameter pageSize: the number of rows per page. All pages are read, by their next links.
   static func copy(of data: QueryData, at root: String, pageSize: Int? = nil) async throws -> StoreTarget {
     let folder = try TemporaryFolder()
     guard let url = URL(string: root) else { throw QueryData.Failure(description: "\(root) is not a URL") }
     let parameters = OfflineODataParameters(path: folder.path)
-    let filling = try OfflineODataProvider(serviceRoot: url, transport: try CurlTransport(), parameters: parameters)
+    let downloadingProvider = try OfflineODataProvider(
+      serviceRoot: url, transport: try CurlTransport(), parameters: parameters)
     for set in data.roots {
       let expand = expand(set.type, data, depth: 0)
       let query = set.name + (expand.isEmpty ? "" : "?$expand=" + expand)
-      try await filling.add(OfflineODataDefiningQuery(set.name, query))
+      try await downloadingProvider.add(OfflineODataDefiningQuery(set.name, query))
     }
-    try await filling.open()
-    try await filling.close()
+    try await downloadingProvider.open()
+    try await downloadingProvider.close()
     var paged = parameters
     paged.resultPageSize = pageSize
-    let provider = try OfflineODataProvider(serviceRoot: url, transport: Unplugged(), parameters: paged)
+    let provider = try OfflineODataProvider(serviceRoot: url, transport: UnreachableTransport(), parameters: paged)
     try await provider.open()
     return StoreTarget(provider: provider, folder: folder)
   }
 
-  /// All navigation properties; below contained entities, which no set has, theirs too.
+  /// All navigation properties; for contained entities, which no set has, their navigation properties too.
   private static func expand(_ type: EdmStructure, _ data: QueryData, depth: Int) -> String {
     type.navigationProperties.map { navigation in
       guard navigation.containsTarget, depth < 2, data.model.version >= .v4,
@@ -53,7 +54,7 @@ final class StoreTarget: QueryTarget {
     do {
       let result = try await provider.readJSON(path)
       if result.bytes.isEmpty { return .nothing }
-      return .content(try await whole(result.bytes))
+      return .content(try await allPages(result.bytes))
     } catch OfflineODataError.notFound {
       return .nothing
     } catch {
@@ -62,7 +63,7 @@ final class StoreTarget: QueryTarget {
   }
 
   /// All pages of a result as one.
-  private func whole(_ first: [UInt8]) async throws -> [UInt8] {
+  private func allPages(_ first: [UInt8]) async throws -> [UInt8] {
     guard provider.parameters.resultPageSize != nil, var page = try? JSONNode(first) else { return first }
     let isVerbose = page["d"] != nil
     let head = page
@@ -93,7 +94,7 @@ final class StoreTarget: QueryTarget {
 }
 
 /// A machine without a network.
-private struct Unplugged: HTTPTransport {
+private struct UnreachableTransport: HTTPTransport {
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     throw .cannotConnect(host: request.url.host() ?? "", reason: "the test has no network")
   }

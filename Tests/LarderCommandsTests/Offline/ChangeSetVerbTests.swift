@@ -74,7 +74,7 @@ struct ChangeSetVerbTests {
       (#"{"link":"Products(1)/Category"}"#, .usage, "needs \"to\""),
       (#"{"update":"Products(1)"}"#, .usage, "needs \"content\""),
       (#"{"create":"$x/Items","content":{}}"#, .usage, "no earlier change has the name 'x'"),
-      (#"{"create":"Orders","delete":"Products(1)"}"#, .usage, "must have one of"),
+      (#"{"create":"Orders","delete":"Products(1)"}"#, .usage, "must have exactly one of"),
       (#"["create"]"#, .usage, "must be a JSON object"), (#"{"create":"#, .storage, "standard input:2:"),
     ]
     for (line, status, words) in cases {

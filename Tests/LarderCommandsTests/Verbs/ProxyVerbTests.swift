@@ -53,7 +53,7 @@ final class RunningProxy: Sendable {
   func send(
     _ method: HTTPMethod, _ path: String, fields: HTTPFields = [:], body: HTTPBody = .none
   ) async throws -> (status: Int, fields: HTTPFields, text: String) {
-    let transport = try PlatformTransport.make(ConnectionSettings())
+    let transport = try CommandTransport.make(ConnectionSettings())
     let response = try await transport.send(
       HTTPRequest(method: method, url: try #require(URL(string: url + path)), fields: fields, body: body))
     let text = String(decoding: try await response.body.collect(), as: UTF8.self)
@@ -62,7 +62,7 @@ final class RunningProxy: Sendable {
 
   /// Sends a request without content, and reads the response to its end.
   func send(_ method: HTTPMethod, _ path: String) async throws -> Int {
-    let transport = try PlatformTransport.make(ConnectionSettings())
+    let transport = try CommandTransport.make(ConnectionSettings())
     let response = try await transport.send(
       HTTPRequest(method: method, url: try #require(URL(string: url + path))))
     _ = try await response.body.collect()
@@ -201,7 +201,7 @@ struct ProxyVerbTests {
     defer { server.stop() }
     let proxy = try await RunningProxy("--upstream", server.text(""), "--max-body", "1k", "--timeout", "0.2")
     #expect(try await proxy.get("hang").status == 504)
-    let transport = try PlatformTransport.make(ConnectionSettings())
+    let transport = try CommandTransport.make(ConnectionSettings())
     let url = try #require(URL(string: proxy.url))
     let large = try await transport.send(
       HTTPRequest(method: .post, url: url, body: .bytes(Array(repeating: 65, count: 2000))))

@@ -90,14 +90,14 @@ struct CacheStatusTests {
     #expect(fields.values(of: "Cache-Status") == ["origin; fwd=miss", "larder; hit"])
   }
 
-  @Test("texts that no string holds become ones that it does")
+  @Test("characters that a structured field string cannot contain become '?'")
   func notASCII() throws {
     let status = Self.make("größe") { $0.key = "http://a/ü\n\u{1F600}\u{0}" }
     #expect(status.text == "\"gr??e\"; key=\"http://a/????\"")
     #expect(try CacheStatus.list(status.text).count == 1)
   }
 
-  @Test("what is unknown or of another type is passed over (§2)")
+  @Test("unknown parameters and values of the wrong type are ignored (§2)")
   func lenient() throws {
     let text = "a;hit=?0;fwd=\"x\";ttl=1.5;new=1;fwd-status=a, (b c), 1, b;fwd=other;hit;stored=1"
     let list = try CacheStatus.list(text)

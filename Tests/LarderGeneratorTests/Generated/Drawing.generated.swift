@@ -9,7 +9,7 @@ import LarderOData
 struct Drawing: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Drawing"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "ID",
     "Title",

@@ -14,7 +14,7 @@ import LarderOData
 struct Item: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Item"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "ID",
     "Line",

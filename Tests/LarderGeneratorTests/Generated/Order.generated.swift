@@ -14,7 +14,7 @@ import LarderOData
 struct Order: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Order"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "ID",
     "Due",

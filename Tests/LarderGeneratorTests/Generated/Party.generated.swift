@@ -9,7 +9,7 @@ import LarderOData
 struct Party: ODataVersioned, Identifiable, ODataBaseType, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Shop.Party"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "*"
   ]

@@ -5,7 +5,7 @@
 
 import LarderService
 
-/// The service `Shop.Service` in a store.
+/// The entity container `Shop.Service`, accessed through a store.
 struct Service: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
@@ -13,8 +13,8 @@ struct Service: Sendable {
   /// Whether reads name the declared properties in `$select`.
   let selectsDeclared: Bool
 
-  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
-  /// properties in `$select`, for a service that otherwise returns only some of them.
+  /// Accesses the service through an online or offline store. `selectsDeclared`: whether reads name the
+  /// declared properties in `$select`, for a service that otherwise returns only some of them.
   init(_ store: any ODataStore, selectsDeclared: Bool = false) {
     self.store = store
     self.selectsDeclared = selectsDeclared

@@ -73,7 +73,7 @@ struct ChangeSetTests {
     try await rig.store.add(.delete, "Orders(99)", json: nil, name: nil, to: &other) { _ in }
     let unfitting = other
     let unfit = await #expect(throws: ChangeSetError.self) { _ = try await rig.store.apply(unfitting) }
-    #expect(unfit?.place == 1 && unfit?.error.name == .entityNotFound)
+    #expect(unfit?.index == 1 && unfit?.error.name == .entityNotFound)
     // Bytes are put into the file before the first change is made.
     try await rig.store.add(.updateMedia, "Orders(1)/$value", json: nil, name: nil, to: &draft) { request in
       request.body = .stream(length: nil, contentType: "a/b") {

@@ -57,7 +57,7 @@ struct CreatedEntityTests {
     #expect(rig.store.prepared.withLock { $0.pace("Customers") } != nil)
   }
 
-  @Test("a key for which no temporary value is surely unused must be given, and the error says so")
+  @Test("a key for which no local value is reliably unused must be given, and the error says so")
   func noTemporaryKey() async throws {
     let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Byte\" Nullable=\"false\">"
     let rig = try await ChangeRig(
@@ -66,7 +66,7 @@ struct CreatedEntityTests {
         container: "<EntitySet Name=\"Kinds\" EntityType=\"N.Kind\"/>"))
     let error = await #expect(throws: OfflineODataError.self) { try await rig.create("Kinds", []) }
     #expect(error?.name == .missingKeyProperty)
-    #expect(error?.errorMessage.contains("Kinds/ID: no value of Edm.Byte is surely unused") == true)
+    #expect(error?.errorMessage.contains("Kinds/ID: no value of Edm.Byte is reliably unused") == true)
     var request = ODataSingleRequest.create(ODataEntity(properties: [ODataProperty("ID", .byte(7))]), in: "Kinds")
     request.allowedProperties = ["ID"]
     try await rig.change(request)

@@ -264,7 +264,7 @@ struct DownloadMarkTests {
     let filter = "Customers?$filter=sap.upsertedlastdownload()"
     #expect(try await store.readCount(filter) == 2)
     try await store.download()
-    #expect(try await store.definingQueries().first?.lastWay == .notModified)
+    #expect(try await store.definingQueries().first?.lastStrategy == .notModified)
     #expect(try await store.readCount(filter) == 0)
     // A download that fails is none.
     responses.isAway.store(true, ordering: .relaxed)

@@ -288,7 +288,7 @@ struct KilledQueue {
     provider = try OfflineODataProvider(
       serviceRoot: root, transport: NoService(),
       parameters: OfflineODataParameters(
-        path: folder.path, fillsOnOpening: false, encryptionKey: try RigKey.fromEnvironment()))
+        path: folder.path, downloadsOnOpening: false, encryptionKey: try RigKey.fromEnvironment()))
     try await provider.open()
     open = try provider.openStore()
     try await open.replica.database.checkIntegrity()

@@ -71,6 +71,21 @@ struct OfflineODataErrorTests {
     #expect(error.name == name)
   }
 
+  @Test(
+    "an error of the transport, or of a request that was not sent, becomes the name that says what to do",
+    arguments: [
+      (ODataServiceError.Category.invalidRequest("no key"), OfflineODataErrorName.invalidRequest, "was not sent"),
+      (.communication(.invalidRequest("no host")), .invalidRequest, "Correct the request."),
+      (.communication(.suspended), .storeSuspended, "Call resume()"),
+      (.communication(.bodyConsumed), .internalFailure, "only once"),
+      (.communication(.tooManyRedirects), .transportFailed, "redirects"),
+    ])
+  func requests(_ category: ODataServiceError.Category, _ name: OfflineODataErrorName, _ text: String) {
+    let error = OfflineODataError(below: ODataServiceError(category, operation: "read", url: "https://h/"))
+    #expect(error.name == name)
+    #expect(error.errorMessage.contains(text), "\(error.errorMessage)")
+  }
+
   @Test("an error in a URL is reported with its place")
   func urls() throws {
     let syntax = #expect(throws: ODataSyntaxError.self) { try ODataParser().url("Orders?$filter=A eq") }

@@ -64,6 +64,6 @@ extension OfflineODataProvider {
   func strategies() async throws -> [String: String] {
     let all = try await definingQueries()
     return Dictionary(
-      all.map { ($0.definingQuery.name, $0.lastWay?.rawValue ?? "-") }, uniquingKeysWith: { first, _ in first })
+      all.map { ($0.definingQuery.name, $0.lastStrategy?.rawValue ?? "-") }, uniquingKeysWith: { first, _ in first })
   }
 }

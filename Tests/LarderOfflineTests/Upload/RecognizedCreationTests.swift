@@ -24,13 +24,14 @@ struct RecognizedCreationTests {
     #expect(rig.service.log == sent && sent.first == "POST Orders(1000)")
   }
 
-  @Test("A creation with a key of the client takes no downloaded row of another one with equal content")
+  @Test(
+    "A creation with a client-assigned key is not matched with a downloaded row of another creation with equal content")
   func clientKeyBeside() async throws {
     let rig = try await UploadRig()
     try await rig.create("Orders", key: 70, ["Name": .string("same")])
     try await rig.create("Orders", key: -1, ["Name": .string("same")])
     try await rig.lose()
-    // The first has not arrived.
+    // The first did not reach the service.
     rig.service.change { $0.sets["Orders"]?[70] = nil }
     try await rig.store.download()
     rig.service.change { $0.sets["Orders"]?[1000] = nil }
@@ -47,7 +48,7 @@ struct RecognizedCreationTests {
     }
   }
 
-  @Test("A creation is recognized in a download in which the service spells its values otherwise")
+  @Test("A creation is recognized in a download in which the service spells its values differently")
   func otherSpelling() async throws {
     let rig = try await UploadRig(.init(hasDueAndWeight: true))
     let due = try #require(ODataDateTimeOffset("2026-05-01T12:00:00+02:00"))
@@ -70,7 +71,7 @@ struct RecognizedCreationTests {
   }
 
   @Test(
-    "Two spellings of a value are one value, and other values are others",
+    "Two spellings of one value are equal, and different values are not",
     arguments: [
       (ColumnStorage.decimal, "1.50", "1.5", true), (.decimal, "1e2", "100", true), (.decimal, "1.50", "1.51", false),
       (.decimal, "-0.0", "0", true), (.dateTimeOffset, "2026-05-01T12:00:00+02:00", "2026-05-01T10:00:00.000Z", true),
@@ -91,7 +92,7 @@ struct RecognizedCreationTests {
     let rig = try await UploadRig()
     try await rig.store.create(ODataEntity(properties: [ODataProperty("Order_ID", .int32(1))]), in: "Items")
     try await rig.lose()
-    // An item of another order is not the one that was made.
+    // An item of another order is not the one that was created.
     rig.service.change { $0.sets["Items"]?[900] = .init(values: ["ID": "900", "Order_ID": "2"]) }
     try await rig.store.download()
     #expect(try await arrivals(rig) == [true])
@@ -112,7 +113,7 @@ struct RecognizedCreationTests {
     if hasText { properties.append(ODataProperty("Text", .string(""))) }
     try await rig.store.create(ODataEntity(properties: properties), in: "Items")
     try await rig.lose()
-    // The creation has not arrived.
+    // The creation did not reach the service.
     rig.service.change { state in
       let theirs = state.sets["Items"]?.removeValue(forKey: 1000)
       if isTheirs { state.sets["Items"]?[900] = theirs.map { .init(values: $0.values.merging(["ID": "900"]) { $1 }) } }
@@ -131,7 +132,7 @@ struct RecognizedCreationTests {
     let item = try await rig.create("Items", key: -1, ["Order_ID": .int32(1)])
     try await rig.update(item.row, ["Text": .string(text)], unit: item.id)
     try await rig.lose()
-    // The transaction has not arrived.
+    // The transaction did not reach the service.
     rig.service.change { state in
       state.sets["Items"]?[1000] = nil
       state.sets["Items"]?[900] = .init(values: ["ID": "900", "Order_ID": "1"])
@@ -149,7 +150,7 @@ struct RecognizedCreationTests {
       try await rig.store.create(ODataEntity(properties: properties), in: "Items")
     }
     try await rig.lose()
-    // The first one has not arrived.
+    // The first one did not reach the service.
     rig.service.change { $0.sets["Items"]?[1000] = nil }
     try await rig.store.download()
     #expect(try await arrivals(rig) == [false, true])
@@ -163,7 +164,7 @@ struct RecognizedCreationTests {
   }
 
   @Test(
-    "A creation is recognized in a download also where its foreign key is a local key, and not where the client set it",
+    "A creation is recognized in a download if its foreign key is a local key, but not if the client set another one",
     arguments: [-1, 70])
   func localForeignKey(orderKey: Int) async throws {
     let rig = try await UploadRig()

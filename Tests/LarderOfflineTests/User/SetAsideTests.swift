@@ -17,11 +17,11 @@ struct SetAsideTests {
   @Test("each finds its own rows, changes, archive and events again, and nothing of the other's is seen or sent")
   func neverMixed() async throws {
     let ada = try await rig.open(try rig.provider("ada", .setAside()))
-    try await ada.name("Orders(1)", "changed by ada")
+    try await ada.rename("Orders(1)", to: "changed by ada")
     rig.service.fail(.status(400)) { $0.hasPrefix("PATCH Orders(2)") }
-    try await ada.name("Orders(2)", "refused of ada")
+    try await ada.rename("Orders(2)", to: "refused of ada")
     #expect(try await ada.upload(OfflineODataUploadOptions(changesPerBatch: 0)).failed == 1)
-    try await ada.name("Orders(1)", "changed by ada again")
+    try await ada.rename("Orders(1)", to: "changed by ada again")
     try await ada.close()
 
     let line = rig.line()
@@ -32,7 +32,7 @@ struct SetAsideTests {
     #expect(try await bob.readCount("EventLog?$filter=EventType eq 'Upload'") == 0)
     #expect(try await bob.upload().sent == 0)
     #expect(line.changes == [])
-    try await bob.name("Orders(2)", "changed by bob")
+    try await bob.rename("Orders(2)", to: "changed by bob")
     try await bob.close()
 
     let again = try rig.provider("ada", .setAside())
@@ -60,7 +60,7 @@ struct SetAsideTests {
 
   @Test("a plain store is set aside with the given key, and rejected without one")
   func plain() async throws {
-    try await rig.fill("ada", isPlain: true)
+    try await rig.makeStoreWithPendingChange("ada", isPlain: true)
     let before = rig.contents.filter { !$0.value.isEmpty }
     let error = await UserRig.error { try await rig.provider("bob", .setAside()).open() }
     #expect(error?.name == .setAsideNeedsKey, "\(error.debugDescription)")
@@ -90,8 +90,8 @@ struct SetAsideTests {
 
   @Test("a user who returns with a wrong key is rejected, and neither store is changed")
   func wrongKey() async throws {
-    try await rig.fill("ada")
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("ada")
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     let before = rig.contents
     for userSwitch in [OfflineODataUserSwitch.setAside(), .uploadFirst()] {
       let wrong = try rig.provider("ada", userSwitch, key: try UserCrashRig.key(of: "eve"))
@@ -107,12 +107,12 @@ struct SetAsideTests {
 
   @Test("if no store may be created, a user without one gets an error, and the other's stays in its place")
   func notCreated() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let before = rig.contents
     let bob = try rig.provider("bob", .setAside(), createsStore: false)
     #expect(await UserRig.error { try await bob.open() }?.name == .resourceNotFound)
     #expect(rig.contents == before)
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     let ada = try rig.provider("ada", .setAside(), createsStore: false)
     try await ada.open()
     #expect(try await ada.names() == ["changed by ada", "order 2"])
@@ -127,8 +127,8 @@ struct SetAsideTests {
 
   @Test("a store opened without a user while the user's own is aside is not taken for the user's")
   func ofNobody() async throws {
-    try await rig.fill("ada")
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("ada")
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     try await rig.provider("bob").clear()
     let before = rig.contents[UserRig.aside("ada")]
     let key = try UserCrashRig.key(of: "ada")
@@ -158,9 +158,9 @@ struct SetAsideTests {
       let error = await UserRig.error { try await rig.provider("bob", userSwitch).open() }
       #expect(error?.name == .storeInUse, "\(error.debugDescription)")
     }
-    try await ada.name("Orders(1)", "changed by ada")
+    try await ada.rename("Orders(1)", to: "changed by ada")
     #expect(try number() == before)
-    try await ada.name("Orders(2)", "still here")
+    try await ada.rename("Orders(2)", to: "still here")
     #expect(try await ada.names() == ["changed by ada", "still here"])
     try await ada.close()
     let bob = try await rig.open(try rig.provider("bob", .setAside(encryptionKey: try UserCrashRig.key(of: "ada"))))
@@ -170,7 +170,7 @@ struct SetAsideTests {
 
   @Test("nor while another process has it open")
   func inUseElsewhere() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let process = try CrashRigProcess(["users", "hold", rig.folder.path, "ada", "0"])
     let heard = Tally("openings of the other process")
     async let said: Void = process.forEachLine { line in
@@ -196,8 +196,8 @@ struct SetAsideTests {
 
   @Test("two users who open at once, again and again: each has its own store or gets the error that it is in use")
   func atOnce() async throws {
-    try await rig.fill("ada", .setAside())
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("ada", .setAside())
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     try await withThrowingTaskGroup(of: Int.self) { group in
       for user in ["ada", "bob"] {
         group.addTask {

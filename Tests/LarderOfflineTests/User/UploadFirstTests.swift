@@ -19,7 +19,7 @@ struct UploadFirstTests {
     "pending changes are sent with the credentials and fields of their user, then the store is cleared and filled"
   )
   func sent() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let (adas, bobs) = (rig.line(), rig.line())
     let former = try rig.provider("ada", by: adas)
     let bob = try await rig.open(
@@ -64,7 +64,7 @@ struct UploadFirstTests {
 
   @Test("an upload that is interrupted throws its error and leaves the store, its changes and its user unchanged")
   func interrupted() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     rig.service.fail(.unreachable, times: 100) { !$0.hasPrefix("GET") }
     let former = try rig.provider("ada")
     let bob = try rig.provider("bob", .uploadFirst(as: former, options: options))
@@ -84,7 +84,7 @@ struct UploadFirstTests {
 
   @Test("a change that the service rejects keeps the store: its user corrects or discards it first, or it is set aside")
   func archived() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     rig.service.fail(.status(400)) { $0.hasPrefix("PATCH") }
     let former = try rig.provider("ada")
     let bob = try rig.provider("bob", .uploadFirst(as: former, options: options))
@@ -106,7 +106,7 @@ struct UploadFirstTests {
   func bySelf() async throws {
     let key = try UserCrashRig.key(of: "all")
     let ada = try await rig.open(try rig.provider("ada", key: key))
-    try await ada.name("Orders(1)", "changed by ada")
+    try await ada.rename("Orders(1)", to: "changed by ada")
     try await ada.close()
     let bob = try rig.provider("bob", .uploadFirst(), key: key)
     let error = await UserRig.error { try await bob.open() }
@@ -123,7 +123,7 @@ struct UploadFirstTests {
 
   @Test("a store whose key is not given is not removed, whatever changes are pending in it")
   func unread() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let before = rig.contents
     #expect(await UserRig.error { try await rig.provider("bob", .uploadFirst()).open() }?.name == .otherUser)
     let wrong = try rig.provider("ada", key: try UserCrashRig.key(of: "eve"))
@@ -134,7 +134,7 @@ struct UploadFirstTests {
 
   @Test("changes are not sent as a third user, nor by a provider of no user or of another file")
   func otherFormer() async throws {
-    try await rig.fill("ada", isPlain: true)
+    try await rig.makeStoreWithPendingChange("ada", isPlain: true)
     let line = rig.line()
     let cases: [(OfflineODataProvider, OfflineODataErrorName)] = [
       (try rig.provider("eve", isPlain: true, by: line), .otherUser),
@@ -151,12 +151,12 @@ struct UploadFirstTests {
 
   @Test("a user who was set aside is restored when the other's changes are sent")
   func comesBack() async throws {
-    try await rig.fill("ada")
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("ada")
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     let former = try rig.provider("bob")
     // Open already, with a change that is made just now.
     try await former.open()
-    try await former.name("Orders(2)", "late of bob")
+    try await former.rename("Orders(2)", to: "late of bob")
     let ada = try rig.provider("ada", .uploadFirst(as: former, options: options))
     try await ada.open()
     #expect(!former.isOpen)

@@ -61,10 +61,10 @@ struct UserKillTests {
 
   /// A folder with closed stores.
   private func template(_ scene: Scene) async throws -> TemporaryFolder {
-    if scene.isBobAside { try await rig.fill("bob") }
+    if scene.isBobAside { try await rig.makeStoreWithPendingChange("bob") }
     let userSwitch = OfflineODataUserSwitch.setAside(encryptionKey: try UserCrashRig.key(of: "bob"))
     let ada = try await rig.open(try rig.provider("ada", userSwitch, isPlain: scene.isPlain))
-    if scene.userSwitch == .aside { try await ada.name("Orders(1)", "changed by ada") }
+    if scene.userSwitch == .aside { try await ada.rename("Orders(1)", to: "changed by ada") }
     if !scene.hasLog { try await ada.close() }
     let folder = try copy(of: rig.folder)
     try await ada.close()
@@ -102,8 +102,8 @@ struct UserKillTests {
   @Test("at random times, between users who take turns: nothing is lost and nothing is mixed")
   func byChance() async throws {
     var random = PrintedSeed(for: "kills while users change")
-    try await rig.fill("ada", .setAside())
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("ada", .setAside())
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     let kills = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap { Int($0) } ?? 12
     for kill in 0..<kills {
       let process = try CrashRigProcess(["users", "turns", rig.folder.path, "-", "0"])

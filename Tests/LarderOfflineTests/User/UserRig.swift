@@ -9,7 +9,7 @@ import Synchronization
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-/// A folder with one store, its users, and the service that each of them speaks with under a name of his own.
+/// A folder with one store, its users, and the service, to which each user connects with a separate name.
 final class UserRig: Sendable {
   let service = UploadService()
   let folder: TemporaryFolder
@@ -24,32 +24,34 @@ final class UserRig: Sendable {
   }
 
   /// The connection of one user to the service: records what was sent on it, and as whom.
-  final class Line: HTTPTransport {
+  final class RecordingTransport: HTTPTransport {
     private let service: UploadService
-    private let noted = Mutex<[(line: String, credentials: String?, field: String?)]>([])
+    private let requests = Mutex<[(line: String, credentials: String?, field: String?)]>([])
 
     init(_ service: UploadService) { self.service = service }
 
-    /// What was sent that is no reading.
-    var changes: [String] { noted.withLock { $0.map(\.line).filter { !$0.hasPrefix("GET") && !$0.hasPrefix("HEAD") } } }
-    var credentials: Set<String> { noted.withLock { Set($0.compactMap(\.credentials)) } }
-    var fields: Set<String> { noted.withLock { Set($0.compactMap(\.field)) } }
-    var count: Int { noted.withLock { $0.count } }
+    /// The requests that were sent, other than reads.
+    var changes: [String] {
+      requests.withLock { $0.map(\.line).filter { !$0.hasPrefix("GET") && !$0.hasPrefix("HEAD") } }
+    }
+    var credentials: Set<String> { requests.withLock { Set($0.compactMap(\.credentials)) } }
+    var fields: Set<String> { requests.withLock { Set($0.compactMap(\.field)) } }
+    var count: Int { requests.withLock { $0.count } }
 
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-      noted.withLock {
+      requests.withLock {
         $0.append(("\(request.method) \(request.url.path())", request.fields[.authorization], request.fields["X-User"]))
       }
       return try await service.send(request)
     }
   }
 
-  func line() -> Line { Line(service) }
+  func line() -> RecordingTransport { RecordingTransport(service) }
 
-  /// `isPlain`: without a key; else the user's own is taken, or `key`.
+  /// The provider of a user. It uses `key`, else the user's own key; none if `isPlain`.
   func provider(
     _ user: String?, _ userSwitch: OfflineODataUserSwitch = .reject, key: StorageKey? = nil, isPlain: Bool = false,
-    in other: TemporaryFolder? = nil, createsStore: Bool = true, by line: Line? = nil
+    in other: TemporaryFolder? = nil, createsStore: Bool = true, by line: RecordingTransport? = nil
   ) throws -> OfflineODataProvider {
     let name = user ?? "nobody"
     var storeKey = key
@@ -74,9 +76,11 @@ final class UserRig: Sendable {
   }
 
   /// A closed store of a user in which a change of an order waits, with the user's name.
-  func fill(_ user: String?, _ userSwitch: OfflineODataUserSwitch = .reject, isPlain: Bool = false) async throws {
+  func makeStoreWithPendingChange(
+    _ user: String?, _ userSwitch: OfflineODataUserSwitch = .reject, isPlain: Bool = false
+  ) async throws {
     let store = try await open(try provider(user, userSwitch, isPlain: isPlain))
-    try await store.name("Orders(1)", "changed by \(user ?? "nobody")")
+    try await store.rename("Orders(1)", to: "changed by \(user ?? "nobody")")
     try await store.close()
   }
 
@@ -104,7 +108,7 @@ final class UserRig: Sendable {
 
 extension OfflineODataProvider {
   /// Gives an order another name.
-  func name(_ path: String, _ name: String) async throws {
+  func rename(_ path: String, to name: String) async throws {
     try await update(path, to: ODataEntity(properties: [ODataProperty("Name", .string(name))]))
   }
 

@@ -28,11 +28,11 @@ struct UserSwitchTests {
 
   @Test("without a user a store of any owner is opened, and no file is added beside it")
   func withoutUser() async throws {
-    try await rig.fill(nil)
+    try await rig.makeStoreWithPendingChange(nil)
     #expect(rig.files == ["store.larder", "store.larder-changes", "store.larder-download"])
     try await rig.provider(nil).clear()
     #expect(rig.files == [])
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     #expect(try await names(nil, key: try UserCrashRig.key(of: "ada")) == ["changed by ada", "order 2"])
     try await rig.provider(nil).clear()
     #expect(rig.files == [])
@@ -43,7 +43,7 @@ struct UserSwitchTests {
     arguments: [true, false])
   func claimed(isPlain: Bool) async throws {
     let first = try await rig.open(try rig.provider(nil, key: try UserCrashRig.key(of: "ada"), isPlain: isPlain))
-    try await first.name("Orders(1)", "from before")
+    try await first.rename("Orders(1)", to: "from before")
     try await first.close()
     let ada = try await rig.open(try rig.provider("ada", isPlain: isPlain))
     #expect(try await ada.names() == ["from before", "order 2"])
@@ -55,7 +55,7 @@ struct UserSwitchTests {
 
   @Test("a store of another service stays without an owner, and the next user can open it")
   func notClaimed() async throws {
-    try await rig.fill(nil, isPlain: true)
+    try await rig.makeStoreWithPendingChange(nil, isPlain: true)
     let before = rig.contents["store.larder-user"]
     let root = try #require(URL(string: "http://elsewhere/s/"))
     let bob = try OfflineODataProvider(
@@ -89,10 +89,10 @@ struct UserSwitchTests {
 
   @Test("rejected: the number of pending changes, and what to do; nothing is changed")
   func rejected() async throws {
-    try await rig.fill("ada", isPlain: true)
+    try await rig.makeStoreWithPendingChange("ada", isPlain: true)
     let ada = try rig.provider("ada", isPlain: true)
     try await ada.open()
-    try await ada.name("Orders(2)", "changed by ada, too")
+    try await ada.rename("Orders(2)", to: "changed by ada, too")
     try await ada.close()
     let line = rig.line()
     let bob = try rig.provider("bob", isPlain: true, by: line)
@@ -116,7 +116,7 @@ struct UserSwitchTests {
 
   @Test("rejected without the other's key: the number is not known, and not one byte is changed")
   func rejectedUnread() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let before = rig.contents
     let error = await UserRig.error { try await rig.provider("bob").open() }
     #expect(error?.name == .otherUser)
@@ -127,7 +127,7 @@ struct UserSwitchTests {
   @Test(
     "a user's own store and a wrong key, or none: an error of the key, whatever other users exist; nothing is changed")
   func ownWrongKey() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let before = rig.contents
     let wrong = try rig.provider("ada", .setAside(), key: try UserCrashRig.key(of: "bob"))
     #expect(await UserRig.error { try await wrong.open() }?.name == .wrongEncryptionKey)
@@ -154,7 +154,7 @@ struct UserSwitchTests {
   @Test("a folder that may not be written to: the owner reads, another user is rejected")
   func readOnly() async throws {
     guard let sealed = try SealedFolder() else { return print("nothing may be sealed here") }
-    try await rig.fill("ada", isPlain: true)
+    try await rig.makeStoreWithPendingChange("ada", isPlain: true)
     for file in ["store.larder", "store.larder-user"] {
       try FileManager.default.copyItem(atPath: rig.folder.file(file), toPath: sealed.file(file))
     }
@@ -183,8 +183,8 @@ struct UserSwitchTests {
 
   @Test("a user clears their own store, in its place or set aside, and no other's")
   func clearing() async throws {
-    try await rig.fill("ada")
-    try await rig.fill("bob", .setAside())
+    try await rig.makeStoreWithPendingChange("ada")
+    try await rig.makeStoreWithPendingChange("bob", .setAside())
     try await rig.provider("eve").clear()
     #expect(rig.files.contains("store.larder") && rig.files.contains(UserRig.aside("ada")))
     try await rig.provider("ada").clear()
@@ -196,7 +196,7 @@ struct UserSwitchTests {
 
   @Test("what another sets aside while it waits is cleared all the same, and found where no store may be made")
   func movedMeanwhile() async throws {
-    try await rig.fill("ada")
+    try await rig.makeStoreWithPendingChange("ada")
     let path = rig.folder.file("store.larder")
     let (place, aside) = (DatabaseFile(path), StoreUser("ada").aside(of: path))
     func begin<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) async -> Task<T, any Error> {
@@ -230,7 +230,7 @@ struct UserSwitchTests {
 
   @Test("the key of another user's store is not changed")
   func otherKey() async throws {
-    try await rig.fill("ada", isPlain: true)
+    try await rig.makeStoreWithPendingChange("ada", isPlain: true)
     let error = await UserRig.error {
       try await OfflineODataProvider.changeEncryptionKey(
         of: try rig.provider("bob", isPlain: true).parameters, to: try UserCrashRig.key(of: "bob"))
@@ -243,7 +243,7 @@ struct UserSwitchTests {
 
   @Test("nor where the mark beside the store is lost or names another: what the store says decides")
   func otherKeyLostMark() async throws {
-    try await rig.fill("ada", isPlain: true)
+    try await rig.makeStoreWithPendingChange("ada", isPlain: true)
     let mark = URL(filePath: rig.folder.file("store.larder-user"))
     try FileManager.default.removeItem(at: mark)
     let store = rig.contents["store.larder"]

@@ -61,7 +61,7 @@ struct EncryptedDatabaseTests {
     let database = try await rig.open()
     #expect(try await database.names().count == 3)
     try await database.close()
-    let category = await storageError { _ = try database.readers.lend() }?.category
+    let category = await storageError { _ = try database.readers.lendConnection() }?.category
     #expect(category == .closed)
   }
 

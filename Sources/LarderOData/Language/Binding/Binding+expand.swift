@@ -162,7 +162,7 @@ extension Binding {
   ) throws(ODataBindingError) {
     guard let levels = options.levels else { return }
     if case .count(let count) = levels, count < 1 {
-      throw error(.invalidLiteral("$levels is at least 1, or max"), at: position)
+      throw error(.invalidLiteral("$levels must be at least 1, or max"), at: position)
     }
     for segment in walk.path.segments {
       guard case .navigation(let property) = segment.kind, let target = property.type.structure else { continue }

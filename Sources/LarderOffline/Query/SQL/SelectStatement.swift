@@ -16,7 +16,7 @@ final class QueryContext {
   /// The tables that `$search` searches without a full-text index.
   var unindexed: Set<Int> = []
   /// Runs the query again after a call has failed, to name the row.
-  var naming: RowNaming?
+  var rowNaming: RowNaming?
   /// Whether the query calls a function that has no value for some rows.
   var canFail = false
   /// Whether the query uses the current time.

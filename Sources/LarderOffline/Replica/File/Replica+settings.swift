@@ -22,11 +22,12 @@ extension Replica {
 
   /// Adds an entry to the event log and removes the oldest entries beyond `limit`. Returns the entry's number.
   @discardableResult
-  func addEvent(_ text: String, at time: Double, limit: Int = 100, once: Bool = false) async throws(StorageError)
+  func addEvent(_ text: String, at time: Double, limit: Int = 100, mergesRepeats: Bool = false)
+    async throws(StorageError)
     -> Int64
   {
     try await database.write { (connection) throws(StorageError) in
-      if once, let same = try connection.renewEvent(text, at: time) { return same }
+      if mergesRepeats, let same = try connection.renewEvent(text, at: time) { return same }
       try connection.run("INSERT INTO larder_event(time, text) VALUES(?1, ?2)", .real(time), .text(text))
       let id = connection.lastInsertedRow
       try connection.run("DELETE FROM larder_event WHERE id <= ?1", .integer(id - Int64(limit)))

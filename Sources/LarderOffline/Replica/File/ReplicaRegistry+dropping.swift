@@ -3,7 +3,7 @@ import LarderStorage
 
 // Removes tables that are no longer read. They are removed from the registry at once and emptied later.
 extension ReplicaRegistry {
-  /// Makes the next generation of a table visible to readers. The former generation becomes litter.
+  /// Makes the next generation of a table visible to readers. The former generation is recorded for removal.
   mutating func flip(table number: Int, _ connection: Connection) throws(StorageError) {
     guard var entry = entities[number], let next = entry.next else { return }
     try connection.discard(Self.name("e", entry))
@@ -20,7 +20,7 @@ extension ReplicaRegistry {
     try ReplicaViews.make(plan.tables[number], in: plan, Self.name("e", entry), connection)
   }
 
-  /// Makes the next generation of a link table visible to readers. The former generation becomes litter.
+  /// Makes the next generation of a link table visible to readers. The former generation is recorded for removal.
   mutating func flip(links number: Int, _ connection: Connection) throws(StorageError) {
     guard var entry = links[number], let next = entry.next else { return }
     try connection.discard(Self.name("l", entry))
@@ -112,12 +112,12 @@ extension Replica {
   /// The longest duration of a transaction that prepares or cleans up. Readers never wait for one; other writers may.
   static let slice = Duration.milliseconds(12)
 
-  /// Empties the tables that are no longer read, in slices, and drops them.
+  /// Empties and drops the tables that are no longer read, and deletes download marks, in slices.
   func sweep() async throws(StorageError) {
     while try await sweepSlice(), !Task.isCancelled { await Task.yield() }
   }
 
-  /// Works for one slice. Returns whether there is more to do.
+  /// Empties tables for the duration of one slice. Returns whether there is more to do.
   private func sweepSlice() async throws(StorageError) -> Bool {
     try await database.stage { (connection) throws(StorageError) in
       let begin = connection.environment.uptime()

@@ -10,9 +10,9 @@ extension ReplicaPlan {
 
 /// Finds the tables of a model, breadth first from its sets, then the relations between them.
 struct ReplicaPlanBuilder {
-  /// The number of tables from which on contained entities of one navigation property share a table, whatever contains
-  /// them.
-  static let sharingBegins = 1000
+  /// The number of tables from which on the contained entities of one navigation property share a table, whatever
+  /// contains them.
+  static let sharingThreshold = 1000
 
   let hierarchy: TypeHierarchy
   let model: EdmModel
@@ -126,7 +126,7 @@ struct ReplicaPlanBuilder {
       guard case .containment(let next, _) = tables[current].place else { break }
       above = next
     }
-    if tables.count >= ReplicaPlanBuilder.sharingBegins, let existing = byNavigation[key] { return existing }
+    if tables.count >= ReplicaPlanBuilder.sharingThreshold, let existing = byNavigation[key] { return existing }
     let path = navigation.path.joined(separator: "/")
     let number = tables.count
     var name = tables[parent].name + "/" + path

@@ -17,7 +17,7 @@ extension ResultRun {
   /// - Throws: `DecodingError` with the path of the value, also for what the type's own `init(from:)` throws; the
   ///   store's error.
   func read<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
-    do { return try namingRows(connection) { try decoded(type, connection) } } catch {
+    do { return try reportingFailedRow(connection) { try decoded(type, connection) } } catch {
       switch error {
       case is DecodingError, is OfflineODataError, is StorageError, is CancellationError: throw error
       default:

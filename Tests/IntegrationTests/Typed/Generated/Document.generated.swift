@@ -9,7 +9,7 @@ import LarderOData
 struct Document: ODataTracked, Identifiable, ODataMediaEntity, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Document"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "ID",
     "Title"

@@ -14,7 +14,7 @@ import LarderOData
 struct Sample: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Sample"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "ID",
     "Binary",

@@ -14,7 +14,7 @@ import LarderOData
 struct Shelf: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "Larder.Shop.Shelf"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "Code",
     "Label",

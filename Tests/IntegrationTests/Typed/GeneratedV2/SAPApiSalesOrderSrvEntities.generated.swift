@@ -5,7 +5,7 @@
 
 import LarderService
 
-/// The service `API_SALES_ORDER_SRV.API_SALES_ORDER_SRV_Entities` in a store.
+/// The entity container `API_SALES_ORDER_SRV.API_SALES_ORDER_SRV_Entities`, accessed through a store.
 struct SAPApiSalesOrderSrvEntities: Sendable {
   /// The store that is read and changed.
   let store: any ODataStore
@@ -13,8 +13,8 @@ struct SAPApiSalesOrderSrvEntities: Sendable {
   /// Whether reads name the declared properties in `$select`.
   let selectsDeclared: Bool
 
-  /// Creates the service in an online or offline store. `selectsDeclared`: whether reads name the declared
-  /// properties in `$select`, for a service that otherwise returns only some of them.
+  /// Accesses the service through an online or offline store. `selectsDeclared`: whether reads name the
+  /// declared properties in `$select`, for a service that otherwise returns only some of them.
   init(_ store: any ODataStore, selectsDeclared: Bool = false) {
     self.store = store
     self.selectsDeclared = selectsDeclared

@@ -11,7 +11,7 @@ import LarderOData
 struct SAPSalesOrder: ODataTracked, Identifiable, ODataCreatable, Codable, Hashable, Sendable {
   /// The name of the type in the service.
   static let odataTypeName = "API_SALES_ORDER_SRV.A_SalesOrderType"
-  /// What `$select` names to read all properties.
+  /// The names for `$select` that read all declared properties.
   static let odataSelection = [
     "SalesOrder",
     "SalesOrderType",

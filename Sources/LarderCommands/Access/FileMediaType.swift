@@ -1,5 +1,5 @@
 /// The media type of a file, from its name's extension.
-enum MediaKind {
+enum FileMediaType {
   static func mediaType(of file: String) -> String {
     let fileExtension = file.split(separator: "/").last.flatMap {
       $0.lastIndex(of: ".").map { file[$0...].dropFirst() }

@@ -4,7 +4,7 @@ internal import LarderOffline
 ///
 /// A set that fails with its links is tried without them. A set that the service rejects is removed. Sets that were
 /// stopped by a rejected sign-in are downloaded.
-struct PartialClone {
+struct CloneCompletion {
   let access: OfflineAccess
   let queries: [OfflineODataDefiningQuery]
   let report: DownloadReport
@@ -25,16 +25,16 @@ struct PartialClone {
   /// Runs one more download if something is left to try; returns false at the end.
   private func downloadRest(_ provider: OfflineODataProvider) async throws -> Bool {
     let errors = report.errors
-    let rejected = errors.filter { Self.isLeftOut($0.value) }
+    let rejected = errors.filter { Self.isPermanentRejection($0.value) }
     // Temporary failures are tried again by 'larder download'.
-    let isUnreachable = rejected.count < errors.count
+    let hasTemporaryFailure = rejected.count < errors.count
     if !report.hasCompleted, report.rejectedSignIns >= Self.rejectionLimit { return false }
     var names: [String] = []
     for query in queries {
       guard let error = rejected[query.name] else { continue }
       // The query of a set without links is the name of the set.
       let hasLinks = query.query != query.name && error.name != .authenticationFailed
-      if hasLinks, isUnreachable { continue }
+      if hasLinks, hasTemporaryFailure { continue }
       try await provider.removeDefiningQuery(query.name)
       if hasLinks, report.leaveOutLinks(of: query, error) {
         var queryWithoutLinks = query
@@ -45,7 +45,7 @@ struct PartialClone {
         report.leaveOut(query.name)
       }
     }
-    if isUnreachable { return false }
+    if hasTemporaryFailure { return false }
     let finished = report.finishedQueries
     names += queries.map(\.name).filter { !finished.contains($0) }
     guard !names.isEmpty else { return false }
@@ -56,7 +56,7 @@ struct PartialClone {
   }
 
   /// Whether an error means that the service always rejects the query, as opposed to a temporary failure.
-  private static func isLeftOut(_ error: OfflineODataError) -> Bool {
+  private static func isPermanentRejection(_ error: OfflineODataError) -> Bool {
     error.name == .authenticationFailed || DownloadReport.isQueryError(error)
   }
 }

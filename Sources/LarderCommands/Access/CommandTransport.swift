@@ -1,13 +1,13 @@
 internal import LarderCurl
 internal import LarderHTTP
 
-/// Creates the platform's transport with the settings of the command line.
-enum PlatformTransport {
+/// Creates the transport on libcurl with the settings of the command line.
+enum CommandTransport {
   static func make(_ settings: ConnectionSettings) throws -> any HTTPTransport {
     var options = CurlTransport.Options()
     options.userAgent = settings.passesContent ? nil : "larder/\(CommandLineTool.version)"
     options.decodesContent = !settings.passesContent
-    // A proxy has as many connections as its clients have: a slow one must not block another.
+    // A proxy opens a connection for each request of its clients, so that a slow client does not block another.
     if settings.passesContent { options.connectionLimitPerHost = 0 }
     if let file = settings.authorities { options.certificateAuthorities = [.file(file)] }
     if let file = settings.certificate {
