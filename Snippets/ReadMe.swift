@@ -60,7 +60,7 @@ func showArticles(_ url: URL, folder: String) async throws {
   let manager = ContentManager(cache: try FileCache(path: folder), transport: try PlatformTransport())
   var query = ContentQuery<[Article]>.json(url)
   query.softTTL = .seconds(60)  // older content is shown at once and renewed
-  query.ttl = .seconds(86_400)  // even older content is requested again first
+  query.ttl = .seconds(86_400)  // content older than this is requested before it is shown
   for try await response in manager.responses(to: query) { show(response.value) }
 }
 
