@@ -8,6 +8,8 @@ import Testing
 /// Types whose own entity sets allow no creation, but whose entities are created through those that they belong to.
 @Suite("Creation of child entities", .timeLimit(.minutes(1)))
 struct ChildCreationTests {
+  private let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
+
   private func insertRestrictions(_ isInsertable: Bool) -> String {
     """
     <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
@@ -31,7 +33,6 @@ struct ChildCreationTests {
   private func created(
     orders: String, items: String = "", isContained: Bool = false, others: String = "", annotations: String = ""
   ) throws -> Set<String> {
-    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
     let files = try generate(
       try model(
         """
@@ -112,7 +113,6 @@ struct ChildCreationTests {
     ], [true, false])
   func owners(owners: Owners, isAllowed: Bool) throws {
     func no(_ path: String) -> String { navigation(path, "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>") }
-    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
     let customer = """
       <EntityType Name="Customer">\(key)
         <NavigationProperty Name="Orders" Type="Collection(Shop.Order)" ContainsTarget="true"/></EntityType>
@@ -132,7 +132,6 @@ struct ChildCreationTests {
 
   @Test("V4: a derived type is contained in what the set of its base type restricts")
   func baseSets() throws {
-    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
     let no = navigation("Items", "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>")
     let files = try generate(
       try model(
@@ -155,7 +154,6 @@ struct ChildCreationTests {
       <Record>\(list)</Record></Annotation></EntitySet>
       """
     let orders = navigation("Items", "<PropertyValue Property=\"Insertable\" Bool=\"true\"/>")
-    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
     let files = try generate(
       try model(
         """
@@ -186,33 +184,26 @@ struct ChildCreationTests {
       Attributes(multiplicity: "0..1", isCreated: true), Attributes(multiplicity: "*", isCreated: false),
     ])
   func attributes(row: Attributes) throws {
-    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
-          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
-        <EntityType Name="Order">\(key)
-          <NavigationProperty Name="to_Item" Relationship="S.A" FromRole="F" ToRole="T" \(row.navigation)/>
-          <NavigationProperty Name="to_Currency" Relationship="S.D" FromRole="F" ToRole="T"/></EntityType>
-        <EntityType Name="Item">\(key)
-          <NavigationProperty Name="to_Note" Relationship="S.B" FromRole="F" ToRole="T"/></EntityType>
-        <EntityType Name="Note">\(key)</EntityType><EntityType Name="Currency">\(key)</EntityType>
-        <Association Name="A"><End Role="F" Type="S.Order" Multiplicity="\(row.multiplicity)"/>
-          <End Role="T" Type="S.Item" Multiplicity="*"/></Association>
-        <Association Name="B"><End Role="F" Type="S.Item" Multiplicity="1"/>
-          <End Role="T" Type="S.Note" Multiplicity="*"/></Association>
-        <Association Name="D"><End Role="F" Type="S.Order" Multiplicity="1"/>
-          <End Role="T" Type="S.Currency" Multiplicity="0..1"/></Association>
-        <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
-          <EntitySet Name="Orders" EntityType="S.Order" \(row.orders)/>
-          <EntitySet Name="Items" EntityType="S.Item" sap:creatable="false"/>
-          <EntitySet Name="Notes" EntityType="S.Note" sap:creatable="false"/>
-          <EntitySet Name="Currencies" EntityType="S.Currency" sap:creatable="false"/></EntityContainer></Schema>
-        </edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="Order">\(key)
+        <NavigationProperty Name="to_Item" Relationship="S.A" FromRole="F" ToRole="T" \(row.navigation)/>
+        <NavigationProperty Name="to_Currency" Relationship="S.D" FromRole="F" ToRole="T"/></EntityType>
+      <EntityType Name="Item">\(key)
+        <NavigationProperty Name="to_Note" Relationship="S.B" FromRole="F" ToRole="T"/></EntityType>
+      <EntityType Name="Note">\(key)</EntityType><EntityType Name="Currency">\(key)</EntityType>
+      <Association Name="A"><End Role="F" Type="S.Order" Multiplicity="\(row.multiplicity)"/>
+        <End Role="T" Type="S.Item" Multiplicity="*"/></Association>
+      <Association Name="B"><End Role="F" Type="S.Item" Multiplicity="1"/>
+        <End Role="T" Type="S.Note" Multiplicity="*"/></Association>
+      <Association Name="D"><End Role="F" Type="S.Order" Multiplicity="1"/>
+        <End Role="T" Type="S.Currency" Multiplicity="0..1"/></Association>
+      <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+        <EntitySet Name="Orders" EntityType="S.Order" \(row.orders)/>
+        <EntitySet Name="Items" EntityType="S.Item" sap:creatable="false"/>
+        <EntitySet Name="Notes" EntityType="S.Note" sap:creatable="false"/>
+        <EntitySet Name="Currencies" EntityType="S.Currency" sap:creatable="false"/></EntityContainer>
+      """)
     let files = try generate(model)
     for name in ["Item", "Note"] {
       #expect(files[name]?.contains("struct Create:") == row.isCreated, "\(name)")
@@ -223,29 +214,22 @@ struct ChildCreationTests {
 
   @Test("V2: a type without an entity set is created if it is reached from one that is", arguments: [true, false])
   func typesWithoutSets(isReached: Bool) throws {
-    let key = "<Key><PropertyRef Name=\"ID\"/></Key><Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
-          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
-        <EntityType Name="Order">\(key)
-          \(isReached ? "<NavigationProperty Name=\"to_Copy\" Relationship=\"S.A\" FromRole=\"F\" ToRole=\"T\"/>" : "")
-          </EntityType>
-        <EntityType Name="Copy">\(key)
-          <NavigationProperty Name="to_Contact" Relationship="S.B" FromRole="F" ToRole="T"/></EntityType>
-        <EntityType Name="Contact">\(key)</EntityType>
-        <Association Name="A"><End Role="F" Type="S.Order" Multiplicity="1"/>
-          <End Role="T" Type="S.Copy" Multiplicity="*"/></Association>
-        <Association Name="B"><End Role="F" Type="S.Copy" Multiplicity="1"/>
-          <End Role="T" Type="S.Contact" Multiplicity="*"/></Association>
-        <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
-          <EntitySet Name="Orders" EntityType="S.Order"/>
-          <EntitySet Name="Contacts" EntityType="S.Contact" sap:creatable="false"/></EntityContainer></Schema>
-        </edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="Order">\(key)
+        \(isReached ? "<NavigationProperty Name=\"to_Copy\" Relationship=\"S.A\" FromRole=\"F\" ToRole=\"T\"/>" : "")
+        </EntityType>
+      <EntityType Name="Copy">\(key)
+        <NavigationProperty Name="to_Contact" Relationship="S.B" FromRole="F" ToRole="T"/></EntityType>
+      <EntityType Name="Contact">\(key)</EntityType>
+      <Association Name="A"><End Role="F" Type="S.Order" Multiplicity="1"/>
+        <End Role="T" Type="S.Copy" Multiplicity="*"/></Association>
+      <Association Name="B"><End Role="F" Type="S.Copy" Multiplicity="1"/>
+        <End Role="T" Type="S.Contact" Multiplicity="*"/></Association>
+      <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+        <EntitySet Name="Orders" EntityType="S.Order"/>
+        <EntitySet Name="Contacts" EntityType="S.Contact" sap:creatable="false"/></EntityContainer>
+      """)
     let files = try generate(model)
     #expect(files["Contact"]?.contains("struct Create:") == isReached)
   }

@@ -174,22 +174,16 @@ struct GeneratedFilesTests {
 
   @Test("V2: attributes of SAP document and restrict properties")
   func sapAttributes() throws {
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
-          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="2.0">
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
-        <EntityType Name="A_OrderType"><Key><PropertyRef Name="Order"/></Key>
-          <Property Name="Order" Type="Edm.String" Nullable="false" sap:label="Order"
-            sap:quickinfo="Number of the&#10; order"/>
-          <Property Name="Time" Type="Edm.Time" sap:filterable="false" sap:creatable="false"/>
-          <Property Name="Count" Type="Edm.Int64" sap:sortable="false" sap:updatable="false"/></EntityType>
-        <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
-          <EntitySet Name="A_Order" EntityType="S.A_OrderType" sap:deletable="false"/></EntityContainer></Schema>
-        </edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="A_OrderType"><Key><PropertyRef Name="Order"/></Key>
+        <Property Name="Order" Type="Edm.String" Nullable="false" sap:label="Order"
+          sap:quickinfo="Number of the&#10; order"/>
+        <Property Name="Time" Type="Edm.Time" sap:filterable="false" sap:creatable="false"/>
+        <Property Name="Count" Type="Edm.Int64" sap:sortable="false" sap:updatable="false"/></EntityType>
+      <EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+        <EntitySet Name="A_Order" EntityType="S.A_OrderType" sap:deletable="false"/></EntityContainer>
+      """)
     let files = try generate(model)
     let order = try #require(files["Order"])
     #expect(order.contains("/// Number of the order\n  ///\n  /// Order\n  let order: String\n"))
@@ -225,23 +219,19 @@ struct GeneratedFilesTests {
 
   @Test("V2: properties that an association repeats are not required in a creation")
   func foreignKeys() throws {
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
-        <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>
-          <NavigationProperty Name="Items" Relationship="S.A" FromRole="order" ToRole="item"/></EntityType>
-        <EntityType Name="Item"><Key><PropertyRef Name="Line"/></Key>
-          <Property Name="Line" Type="Edm.Int32" Nullable="false"/>
-          <Property Name="OrderID" Type="Edm.String" Nullable="false"/>
-          <Property Name="Product" Type="Edm.String" Nullable="false"/></EntityType>
-        <Association Name="A"><End Role="order" Type="S.Order" Multiplicity="1"/>
-          <End Role="item" Type="S.Item" Multiplicity="*"/>
-          <ReferentialConstraint><Principal Role="order"><PropertyRef Name="ID"/></Principal>
-            <Dependent Role="item"><PropertyRef Name="OrderID"/></Dependent></ReferentialConstraint></Association>
-        </Schema></edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>
+        <NavigationProperty Name="Items" Relationship="S.A" FromRole="order" ToRole="item"/></EntityType>
+      <EntityType Name="Item"><Key><PropertyRef Name="Line"/></Key>
+        <Property Name="Line" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="OrderID" Type="Edm.String" Nullable="false"/>
+        <Property Name="Product" Type="Edm.String" Nullable="false"/></EntityType>
+      <Association Name="A"><End Role="order" Type="S.Order" Multiplicity="1"/>
+        <End Role="item" Type="S.Item" Multiplicity="*"/>
+        <ReferentialConstraint><Principal Role="order"><PropertyRef Name="ID"/></Principal>
+          <Dependent Role="item"><PropertyRef Name="OrderID"/></Dependent></ReferentialConstraint></Association>
+      """)
     let create = try #require(try generate(model)["Item"]?.components(separatedBy: "struct Create").last)
     #expect(create.contains("orderID: String? = nil") && create.contains("product: String\n"))
   }

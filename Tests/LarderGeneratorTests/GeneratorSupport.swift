@@ -14,6 +14,19 @@ func model(_ schema: String, namespace: String = "Shop") throws -> EdmModel {
       """.utf8))
 }
 
+/// A model of V2 or V3 with the schema `S`.
+func olderModel(_ schema: String, version: String = "2.0") throws -> EdmModel {
+  try EdmModel.read(
+    Array(
+      """
+      <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+        xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+        xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices m:DataServiceVersion="\(version)">
+      <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/\(version == "3.0" ? "2009/11" : "2008/09")/edm">
+      \(schema)</Schema></edmx:DataServices></edmx:Edmx>
+      """.utf8))
+}
+
 /// The generated files by their names without the ending.
 func generate(_ model: EdmModel, _ change: (inout GeneratorOptions) -> Void = { _ in }) throws -> [String: String] {
   try Dictionary(

@@ -131,18 +131,11 @@ struct OperationTests {
 
   /// A V2 or V3 document with one function import of a complex type's service.
   private func functionImport(version: String, _ attributes: String, parameters: String = "") throws -> EdmModel {
-    let edm = version == "3.0" ? "2009/11" : "2008/09"
-    return try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
-        <edmx:DataServices m:DataServiceVersion="\(version)">
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/\(edm)/edm">
-        <ComplexType Name="A"/><EntityContainer Name="C" m:IsDefaultEntityContainer="true">
-          <FunctionImport Name="Run" \(attributes)>\(parameters)</FunctionImport></EntityContainer>
-        </Schema></edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    try olderModel(
+      """
+      <ComplexType Name="A"/><EntityContainer Name="C" m:IsDefaultEntityContainer="true">
+        <FunctionImport Name="Run" \(attributes)>\(parameters)</FunctionImport></EntityContainer>
+      """, version: version)
   }
 
   // [MS-ODATA] §2.2.1.3, §2.2.3.6.5: an action of V3 has no HttpMethod, and its parameters are in the body.
@@ -179,27 +172,21 @@ struct OperationTests {
   // before it identifies. The name of the container is only needed if it is not the default one.
   @Test("V3: function imports that are bound to entities and entity sets are methods of those")
   func boundImportsOfV3() async throws {
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
-        <edmx:DataServices m:DataServiceVersion="3.0"><Schema Namespace="S"
-          xmlns="http://schemas.microsoft.com/ado/2009/11/edm">
-        <EntityType Name="Movie"><Key><PropertyRef Name="ID"/></Key>
-          <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
-        <EntityType Name="Series" BaseType="S.Movie"/><ComplexType Name="A"/>
-        <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Movies" EntityType="S.Movie"/>
-          <FunctionImport Name="CheckOut" IsBindable="true"><Parameter Name="it" Type="S.Movie"/>
-            <Parameter Name="Days" Type="Edm.Int32" Nullable="false"/></FunctionImport>
-          <FunctionImport Name="Count" IsBindable="true" IsSideEffecting="false" ReturnType="Edm.Int32">
-            <Parameter Name="them" Type="Collection(S.Movie)"/><Parameter Name="Year" Type="Edm.Int32"/></FunctionImport>
-          <FunctionImport Name="Wrap" IsBindable="true"><Parameter Name="it" Type="S.A"/></FunctionImport>
-        </EntityContainer>
-        <EntityContainer Name="D"><FunctionImport Name="Return" IsBindable="true">
-          <Parameter Name="it" Type="S.Movie"/></FunctionImport></EntityContainer>
-        </Schema></edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="Movie"><Key><PropertyRef Name="ID"/></Key>
+        <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+      <EntityType Name="Series" BaseType="S.Movie"/><ComplexType Name="A"/>
+      <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Movies" EntityType="S.Movie"/>
+        <FunctionImport Name="CheckOut" IsBindable="true"><Parameter Name="it" Type="S.Movie"/>
+          <Parameter Name="Days" Type="Edm.Int32" Nullable="false"/></FunctionImport>
+        <FunctionImport Name="Count" IsBindable="true" IsSideEffecting="false" ReturnType="Edm.Int32">
+          <Parameter Name="them" Type="Collection(S.Movie)"/><Parameter Name="Year" Type="Edm.Int32"/></FunctionImport>
+        <FunctionImport Name="Wrap" IsBindable="true"><Parameter Name="it" Type="S.A"/></FunctionImport>
+      </EntityContainer>
+      <EntityContainer Name="D"><FunctionImport Name="Return" IsBindable="true">
+        <Parameter Name="it" Type="S.Movie"/></FunctionImport></EntityContainer>
+      """, version: "3.0")
     let generated = try generateAll(model)
     #expect(generated.omissions.map(\.name) == ["Wrap"])
     let files = Dictionary(uniqueKeysWithValues: generated.files.map { ($0.name, $0.text) })
@@ -235,19 +222,15 @@ struct OperationTests {
 
   @Test("V2 and V3: an import of a container that is not the default one has the container's name in URLs")
   func otherContainers() throws {
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
-        <edmx:DataServices m:DataServiceVersion="3.0">
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2009/11/edm"><EntityType Name="T">
-          <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
-        <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><FunctionImport Name="Own"/></EntityContainer>
-        <EntityContainer Name="D"><EntitySet Name="Ts" EntityType="S.T"/><FunctionImport Name="Other"/>
-          <FunctionImport Name="Bound" IsBindable="true"><Parameter Name="it" Type="S.T"/></FunctionImport>
-          </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="T">
+        <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+      <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><FunctionImport Name="Own"/></EntityContainer>
+      <EntityContainer Name="D"><EntitySet Name="Ts" EntityType="S.T"/><FunctionImport Name="Other"/>
+        <FunctionImport Name="Bound" IsBindable="true"><Parameter Name="it" Type="S.T"/></FunctionImport>
+        </EntityContainer>
+      """, version: "3.0")
     let files = try generate(model)
     #expect(files["C"]?.contains("ODataCall(self.store, \"Own\")") == true)
     #expect(files["D"]?.contains("ODataCall(self.store, \"D.Other\")") == true)

@@ -19,15 +19,11 @@ struct SetDocumentationTests {
       ("sap:addressable=\"true\" sap:requires-filter=\"false\"", ["The entity set `A`."]),
     ])
   func attributes(attributes: String, lines: [String]) throws {
-    let model = try EdmModel.read(
-      Array(
-        """
-        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
-          xmlns:sap="http://www.sap.com/Protocols/SAPData"><edmx:DataServices>
-        <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="T"/>
-        <EntityContainer Name="C"><EntitySet Name="A" EntityType="S.T" \(attributes)/></EntityContainer></Schema>
-        </edmx:DataServices></edmx:Edmx>
-        """.utf8))
+    let model = try olderModel(
+      """
+      <EntityType Name="T"/>
+      <EntityContainer Name="C"><EntitySet Name="A" EntityType="S.T" \(attributes)/></EntityContainer>
+      """)
     try check(model, lines)
   }
 
