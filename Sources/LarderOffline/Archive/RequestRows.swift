@@ -101,9 +101,7 @@ struct RequestRows {
     text("Message", failure.message, &writer)
     text("InnerError", failure.innerError, &writer)
     text("Domain", failure.domain, &writer)
-    // The name, not the stored text, which differs.
-    let kind = "\(failure.kind)"
-    text("Reason", kind.prefix(1).uppercased() + kind.dropFirst(), &writer)
+    text("Reason", failure.kind.reason, &writer)
     let time = failure.time.rounded(.down)
     if let wholeSeconds = Int64(exactly: time),
       let timestamp = ODataDateTimeOffset(secondsSince1970: wholeSeconds, picosecond: 0)

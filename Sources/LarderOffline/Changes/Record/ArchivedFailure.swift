@@ -9,6 +9,16 @@ struct ArchivedFailure: Codable, Hashable, Sendable {
     case unknownOutcome
     /// The model has changed, and the request no longer fits it.
     case unfitting
+
+    /// The `Reason` in the error archive. It must not change, unlike the names of the cases.
+    var reason: String {
+      switch self {
+      case .rejected: "Rejected"
+      case .conflict: "Conflict"
+      case .unknownOutcome: "UnknownOutcome"
+      case .unfitting: "Unfitting"
+      }
+    }
   }
 
   var kind: Kind
