@@ -523,6 +523,10 @@ struct RestrictionTests {
     while await problem({ _ = try await store.execute(single: .delete("Logs(1)")) }) != "sent" { await Task.yield() }
     #expect(rig.service.metadataRequests == 2)
     try await store.close()
+    // Closing has waited until the new metadata were stored.
+    let next = try await rig.openStore()
+    #expect(await problem { _ = try await next.execute(single: .delete("Logs(1)")) } == "sent")
+    try await next.close()
   }
 
   @Test("a store that does not check restrictions sends everything")
