@@ -90,7 +90,8 @@ struct RestrictedPlaces {
           (related[type] ?? []).flatMap { members[$0] ?? [] }.filter { $0.name == step }
             .map { ($0.type, place.behind($0)) }
         }
-        // Derived types that declare the same property multiply the ends with each step. No service needs so many.
+        // If several derived types declare the same property, each step multiplies the ends. A longer list is ignored:
+        // the stores check the restriction when they run.
         guard ends.count <= 1_000 else {
           ends = []
           break
