@@ -125,6 +125,7 @@ struct ServiceStoreTests {
       return ((error as? any LarderError)?.isOffline ?? false, service["Orders(2)"]?["Note"])
     }
     #expect(await outcome(.cannotConnect) == (true, "milk"))
+    #expect(service.requests.suffix(2) == ["POST $batch", "PATCH Orders(2)"])
     #expect(await outcome(.responseLost).note == "two")
     try service.change("Orders(2)", ["Note": "milk"])
     #expect(await outcome(.truncatedContent).note == "two")

@@ -22,8 +22,12 @@ extension TestResponder {
         : try MultipartBatchReader.requests(request.body, contentType: type)
     } catch { throw ServiceFault(400, "\(error)") }
     // A connection that breaks is that of the whole batch.
-    let fault = transport?.takeConnectionFault(for: parts.flatMap(\.requests).compactMap { try? received($0) })
-    if case .error(let error) = fault { throw error }
+    let requests = parts.flatMap(\.requests).compactMap { try? received($0) }
+    let fault = transport?.takeConnectionFault(for: requests)
+    if case .error(let error) = fault {
+      for request in requests { transport?.record(request) }
+      throw error
+    }
     let preference = Preferences(request)["continue-on-error"]
     let continues = preference != nil && preference != "false"
     let groups = isJSON ? JSONBatchReader.groups(request.body) : [:]
