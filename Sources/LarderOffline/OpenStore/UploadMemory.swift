@@ -11,6 +11,9 @@ struct UploadMemory: Sendable, Hashable {
   var supportsRepeatability = false
   /// The entities that were assigned to creations of this upload by look-ups. Each entity belongs to one creation.
   var claimed: [String: Int64] = [:]
+  /// The requests of this upload that are sent again on top of the server's version although the service may have
+  /// rejected them for another reason (``ConflictSign/possible``).
+  var sentOnTop: Set<Int64> = []
 }
 
 extension OpenStore {
@@ -35,7 +38,11 @@ extension OpenStore {
     upload.withLock { $0.claimed[entity].map { $0 != creation } ?? false }
   }
 
-  func forgetClaims() { upload.withLock { $0.claimed = [:] } }
+  func isSentOnTop(_ request: Int64) -> Bool { upload.withLock { $0.sentOnTop.contains(request) } }
+  func noteSentOnTop(_ requests: [Int64]) { upload.withLock { $0.sentOnTop.formUnion(requests) } }
+
+  /// Forgets what concerns only the last upload.
+  func forgetLastUpload() { upload.withLock { ($0.claimed, $0.sentOnTop) = ([:], []) } }
   func recordNameRejection() {
     if !upload.withLock({ exchange(&$0.rejectsRequestNames, with: true) }) { report(.requestIDsRejected()) }
   }

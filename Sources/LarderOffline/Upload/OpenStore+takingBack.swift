@@ -64,7 +64,7 @@ extension OpenStore {
     }
     defer { lock.release() }
     do { try await useModel() } catch { throw OfflineODataError(below: error) }
-    forgetClaims()
+    forgetLastUpload()
     let uploadRun = UploadRun(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
     for unit in Set(entries.map(\.unit)).sorted() {
       let step = await uploadRun.perform(.resolve(unit), batchError: nil)

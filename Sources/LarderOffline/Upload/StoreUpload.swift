@@ -58,7 +58,7 @@ struct StoreUpload: Sendable {
   }
 
   private func uploadRun(_ run: inout Run) async throws {
-    store.forgetClaims()
+    store.forgetLastUpload()
     let journal = UploadJournal(store: store, options: options)
     let uploadRun = UploadRun(journal: journal)
     var units = try await journal.units()

@@ -25,6 +25,8 @@ final class MediaService: HTTPTransport {
     var isV2 = false
     /// Changes of what is there want a condition.
     var requiresIfMatch = false
+    /// The status of a change with an old ETag.
+    var conflictStatus = 412
     /// Says the new ETag in the response to a change of a stream.
     var returnsETag = true
     /// Says the ETags of streams where photos are listed; it always does where one is read.
@@ -139,7 +141,9 @@ extension MediaService.State {
     let etag =
       part == "$value"
       ? "\"m\(stored.mediaVersion)\"" : part == "Icon" ? "\"i\(stored.iconVersion)\"" : photoETag(stored)
-    if let condition, condition != "*", condition != etag { return (412, json, MediaService.error) }
+    if let condition, condition != "*", condition != etag {
+      return (conflictStatus, json, MediaService.error)
+    }
     if condition == nil, requiresIfMatch { return (428, json, MediaService.error) }
     var fields: HTTPFields = [:]
     switch part {

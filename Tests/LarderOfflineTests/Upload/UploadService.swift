@@ -67,6 +67,11 @@ final class UploadService: HTTPTransport {
     var shapesParts: (@Sendable ([String]) -> [String])?
     /// How many entities a response has at most.
     var pageSize = Int.max
+    /// The status of a change of an entity, which is not done then; nil if it is done. Gets whether the condition is the
+    /// entity's ETag.
+    var rejectsChange: (@Sendable (_ resource: String, _ isCurrent: Bool) -> Int?)?
+    /// Each read of an entity gives it another ETag.
+    var readsChangeETags = false
   }
 
   struct Entity: Sendable, Hashable {
@@ -81,6 +86,8 @@ final class UploadService: HTTPTransport {
     var root = "http://h/s/"
     /// Changes that took effect, in order.
     var log: [String] = []
+    /// Changes of entities that arrived, in order, with their conditions: `PATCH Orders(1) W/"1"`.
+    var attempts: [String] = []
     /// The texts that they brought and to what, in order: `Orders(1) text`.
     var marks: [String] = []
     /// All requests from outside.
@@ -111,6 +118,7 @@ final class UploadService: HTTPTransport {
   var identity: String { "" }
   var now: State { state.withLock { $0 } }
   var log: [String] { state.withLock { $0.log } }
+  var attempts: [String] { state.withLock { $0.attempts } }
   var requests: [String] { state.withLock { $0.requests } }
   var lastFields: HTTPFields { state.withLock { $0.lastFields } }
   func entities(_ set: String) -> [Int: Entity] { state.withLock { $0.sets[set] ?? [:] } }
@@ -303,9 +311,17 @@ extension UploadService.State {
     guard let key else { return method == "POST" ? create(set, members) : list(set, path) }
     guard var entity = sets[set]?[key] else { return (404, [:], error("no \(resource)")) }
     if method == "GET" {
+      if behavior.readsChangeETags {
+        entity.version += 1
+        sets[set]?[key] = entity
+      }
       return (200, self.fields(set, key, entity), json(set, key, entity, expands: path.contains("$expand")))
     }
     if method == "PUT", let name = steps.first { members = [name: members["value"] ?? members[name] ?? "null"] }
+    attempts.append("\(method) \(resource) \(fields[.ifMatch] ?? "-")")
+    if let status = behavior.rejectsChange?(resource, fields[.ifMatch] == etag(entity)) {
+      return (status, [.contentType: "application/json"], error("rejected"))
+    }
     if let condition = fields[.ifMatch] {
       if alwaysConflicts || condition != "*" && behavior.hasETags && condition != etag(entity) {
         return (412, [:], error("changed"))

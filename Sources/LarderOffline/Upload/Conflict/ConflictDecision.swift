@@ -22,14 +22,17 @@ enum ConflictDecision: Hashable, Sendable {
   ///     not visible.
   ///   - mayHaveTakenEffect: whether the server's version may have been created on top of this change, which is then
   ///     not applied again.
+  ///   - isCertain: whether the service rejected the change because of its version. If it may have another reason, the
+  ///     change is not discarded.
   static func of(
     _ policy: OfflineODataConflictPolicy, _ operation: QueuedRequest.Operation, mine: Set<String>, base: EntityCells?,
-    theirs: EntityCells?, changesLink: Bool = false, mayHaveTakenEffect: Bool = false
+    theirs: EntityCells?, changesLink: Bool = false, mayHaveTakenEffect: Bool = false,
+    isCertain: Bool = true
   ) -> ConflictDecision {
     if theirs == nil, operation == .delete { return .done }
     switch policy {
     case .archive: return .archive
-    case .serverWins: return .giveUp
+    case .serverWins: return isCertain ? .giveUp : .archive
     // An entity that was deleted cannot be changed.
     case .clientWins: return theirs == nil || mayHaveTakenEffect ? .archive : .sendAgain
     case .mergeDisjoint:

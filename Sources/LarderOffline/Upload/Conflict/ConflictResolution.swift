@@ -17,7 +17,7 @@ struct ConflictResolution: Sendable {
     var columns: Set<String> = []
   }
 
-  /// The result of a request that was rejected with 412.
+  /// The result of a request that was rejected because its entity has another version.
   ///
   /// - Parameters:
   ///   - condition: the ETag that it was sent with; nil if there was none.
@@ -42,7 +42,8 @@ struct ConflictResolution: Sendable {
     let policy = journal.options.conflictPolicy
     let decision = ConflictDecision.of(
       policy, entry.request.operation, mine: context.columns, base: context.base, theirs: cells,
-      changesLink: entry.request.setsLink, mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false)
+      changesLink: entry.request.setsLink, mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false,
+      isCertain: failure.isCertainConflict)
     switch decision {
     case .archive: return .archived(failure, theirs: theirs)
     case .sendAgain:
@@ -114,21 +115,13 @@ struct ConflictResolution: Sendable {
     guard let path,
       let lookupResult = await store.lookUp(path, { try await EntityLookup(store: store).entity(path) })
     else { return .unknown }
-    switch lookupResult {
-    case .existing(let serverResponse): return .existing(serverResponse)
-    case .gone: return .gone
-    case .inconclusive: return .unknown
-    }
+    return RequestOutcome.ServerVersion(lookupResult)
   }
 
   /// The server's version. Throws ``UploadStop`` if the service cannot be reached.
   func reachableVersion(for entry: QueueEntry) async throws -> RequestOutcome.ServerVersion {
     guard let path = try await context(entry).path else { return .unknown }
-    switch try await EntityLookup(store: store).entity(path) {
-    case .existing(let serverResponse): return await withStream(.existing(serverResponse), entry, path)
-    case .gone: return .gone
-    case .inconclusive: return .unknown
-    }
+    return await withStream(.init(try await EntityLookup(store: store).entity(path)), entry, path)
   }
 
   func fetched(of entry: QueueEntry) async throws -> RequestOutcome.ServerVersion {

@@ -10,11 +10,14 @@ extension ConflictResolution {
     /// The ETag condition that it was sent with.
     let condition: String?
     let failure: ArchivedFailure
+    /// The status with which the transaction was rejected.
+    var status = 412
     /// For a change of a link to a single entity: the result of a look-up that shows no other client's change.
     var linkOutcome: RequestOutcome?
   }
 
-  /// The results of the requests of a transaction that failed because of a condition (412, 428). Requests whose
+  /// The results of the requests of a transaction that failed because of a condition, or because their
+  /// entities have other versions. Requests whose
   /// entities are unchanged are sent again with those that the policy changes. If the policy discards one, the whole
   /// transaction is discarded.
   ///
@@ -56,8 +59,12 @@ extension ConflictResolution {
 
   /// The result of a request in conflict whose entity may have the values that the change is based on: then it is sent
   /// again with the current ETag.
-  func outcomeUnlessSame(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestOutcome {
-    let theirs = try await reachableVersion(for: entry)
+  ///
+  /// - Parameter theirs: the server's version, if it is known already.
+  func outcomeUnlessSame(
+    _ entry: QueueEntry, theirs: RequestOutcome.ServerVersion? = nil, failure: ArchivedFailure
+  ) async throws -> RequestOutcome {
+    let theirs = if let theirs { theirs } else { try await reachableVersion(for: entry) }
     // Another user may have reverted a change meanwhile, or the change may have been the store's own.
     if case .existing(let serverResponse) = theirs, try await !isOtherVersion(serverResponse, entry) {
       return .again(theirs, nil)
@@ -113,7 +120,7 @@ extension ConflictResolution {
     let theirs = try await fetched(of: member.entry)
     if case .existing(let serverResponse) = theirs, etag(serverResponse, member.entry) == condition { return .queued }
     var failure = member.failure
-    (failure.kind, failure.httpStatus) = (.conflict, 412)
+    (failure.kind, failure.httpStatus) = (.conflict, member.status)
     if member.entry.request.hasOldCondition { return try await outcomeUnlessSame(member.entry, failure: failure) }
     return try await outcome(of: member.entry, condition: condition, theirs: theirs, failure: failure)
   }

@@ -166,31 +166,19 @@ struct ResponseEvaluation: Sendable {
       return (try await rejection(member, error), nil)
     case .conflict:
       if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
-      if let outcome = try await streamOutcome(member) { return (outcome, nil) }
-      if let outcome = try await secondConflict(member, error) { return (outcome, nil) }
-      let failure = try await failure(of: member, error, kind: .conflict)
-      let resolution = ConflictResolution(journal: journal)
-      let condition = member.request.ifMatch
-      // Some services respond with 412 to a request without a condition.
-      if condition == nil, wantsCondition(member.entry.request) {
-        return (try await resolution.unconditional(member.entry, failure: failure), nil)
-      }
-      if member.entry.request.hasOldCondition {
-        return (try await resolution.outcomeUnlessSame(member.entry, failure: failure), nil)
-      }
-      return (try await resolution.outcome(of: member.entry, condition: condition, failure: failure), nil)
+      return (try await conflictOutcome(member, error), nil)
     case .needsCondition:
       if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
-      let failure = try await failure(of: member, error)
       guard member.request.ifMatch == nil, wantsCondition(member.entry.request) else {
-        return (.archived(failure), nil)
+        return (try await rejection(member, error), nil)
       }
+      let failure = try await failure(of: member, error)
       return (try await ConflictResolution(journal: journal).unconditional(member.entry, failure: failure), nil)
     }
   }
 
   /// Whether the service can demand a condition for a request.
-  private func wantsCondition(_ request: QueuedRequest) -> Bool {
+  func wantsCondition(_ request: QueuedRequest) -> Bool {
     request.entity != nil && !request.makesEntity && !request.isOfManyLink
   }
 
@@ -223,88 +211,27 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// The result of a rejected change of a link, which may be set already, or whose source may have another ETag. The
-  /// link itself is looked up; nil if that is inconclusive.
-  private func linkOutcome(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
-    if member.entry.request.setsLink, error.httpStatus == 412 { return try await formerLinkOutcome(member) }
-    guard member.entry.request.linkName != nil, let status = error.httpStatus, [400, 409, 412, 428].contains(status)
-    else { return nil }
-    switch try await lookedUp(member) {
-    case .done(let serverResponse): return .done(serverResponse)
-    case .queued where status == 412:
-      let theirs = try await ConflictResolution(journal: journal).fetched(of: member.entry)
-      guard case .existing(let serverResponse) = theirs, let etag = serverResponse.etag, etag != member.request.ifMatch
-      else { return nil }
-      return .again(theirs, nil)
-    default: return nil
-    }
-  }
-
-  /// The result of a change of single links whose condition failed: it is sent again with the current ETag if its
-  /// entity has the same values, because the ETag also protects later changes of its transaction, and the links lead
-  /// where they led when the change was made. Nil if not.
-  private func formerLinkOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
-    let resolution = ConflictResolution(journal: journal)
-    // The ETag is read before the links: those that another client sets in between have a later one.
-    guard member.request.ifMatch != nil, member.request.ifMatch != "*",
-      case .existing(let serverResponse) = try await resolution.fetched(of: member.entry),
-      let etag = serverResponse.etag, etag != member.request.ifMatch,
-      try await !resolution.isOtherVersion(serverResponse, member.entry),
-      try await hasFormerLinks(member)
-    else { return nil }
-    return .again(.existing(serverResponse), nil)
-  }
-
-  private func hasFormerLinks(_ member: PreparedRequest) async throws -> Bool {
-    if member.entry.request.setsLink {
-      return try await RequestResolver(journal: journal).hasFormerLinks(sentEntry(member))
-    }
-    return if case .queued = try await lookedUp(member) { true } else { false }
-  }
-
-  /// Some services check a change of a stream against its entity's ETag. If the stream still has the ETag that was
-  /// rejected, the change is sent again with the entity's. Nil if the stream has another ETag.
-  private func streamOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
-    var request = member.entry.request
-    guard request.isOfStream, request.usesEntityETag != true, let condition = member.request.ifMatch, condition != "*",
-      case .existing(let serverResponse) = try await ConflictResolution(journal: journal).fetched(of: member.entry),
-      serverResponse.resourceETag(of: request, store.replica.plan) == condition
-    else { return nil }
-    request.usesEntityETag = true
-    return .again(.existing(serverResponse), request)
-  }
-
-  /// The result of a conflict of a request that was sent before: its first send may have reached the service after the
-  /// look-up. Nil if it did not.
-  private func secondConflict(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
-    guard member.entry.attempt != nil, !member.entry.request.makesEntity else { return nil }
-    switch try await lookedUp(member, acceptsServiceForms: false) {
-    case .done(let serverResponse): return .done(serverResponse)
-    case .archived(let applyingPolicy, let theirs) where applyingPolicy.mayHaveTakenEffect == true:
-      var failure = try await failure(of: member, error, kind: .conflict)
-      failure.mayHaveTakenEffect = true
-      return try await ConflictResolution(journal: journal).outcome(
-        of: member.entry, condition: member.request.ifMatch, theirs: theirs, failure: failure)
-    default: return nil
-    }
-  }
-
-  /// The result of a rejected request, with the server's version if that is the reason: an entity with the key exists,
-  /// or does not exist.
+  /// The result of a rejected request, with the server's version if that is the reason: the entity has another version,
+  /// an entity with the key exists, or does not exist.
   private func rejection(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome {
+    var theirs = try await versionAfterRejection(member, error)
+    if let theirs, let outcome = try await conflictOutcome(ofRejected: member, error, theirs: theirs) { return outcome }
     var failure = try await failure(of: member, error)
     guard let status = error.httpStatus, [404, 409, 410].contains(status),
-      let path = try await entityPath(member.entry.request),
-      let lookupResult = await store.lookUp(path, { try await EntityLookup(store: store).entity(path) })
+      let path = try await entityPath(member.entry.request)
     else { return .archived(failure) }
-    switch lookupResult {
+    if theirs == nil {
+      let lookupResult = await store.lookUp(path) { try await EntityLookup(store: store).entity(path) }
+      theirs = lookupResult.map(RequestOutcome.ServerVersion.init)
+    }
+    switch theirs {
     case .existing(let serverResponse):
       failure.showsTheirs = true
       return .archived(failure, theirs: .existing(serverResponse))
     case .gone where !member.entry.request.makesEntity:
       failure.showsTheirs = true
       return .archived(failure, theirs: .gone)
-    case .gone, .inconclusive: return .archived(failure)
+    case .gone, .unknown, nil: return .archived(failure)
     }
   }
 
@@ -350,41 +277,6 @@ struct ResponseEvaluation: Sendable {
     return source
   }
 
-  /// The results of a transaction that failed because of a condition; nil for other responses.
-  private func conflicts(
-    of unit: PreparedUnit, _ response: UnitResponse
-  ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
-    guard unit.members.count > 1 else { return nil }
-    var errors: [ODataServiceError] = []
-    switch response {
-    case .whole(let error): errors = unit.members.map { _ in error }
-    case .each(let responses):
-      for case .failure(let error) in responses { errors.append(error) }
-      // A request that is reported as done in a change set that failed is looked up separately.
-      guard errors.count == responses.count else { return nil }
-    }
-    let meanings = errors.map { UploadOutcome.of($0, isRemoval: false) }
-    guard meanings.contains(where: { $0 == .conflict || $0 == .needsCondition }),
-      zip(meanings, errors).allSatisfy({ $0 == .conflict || $0 == .needsCondition || $1.httpStatus == 424 })
-    else { return nil }
-    var done: [(entry: QueueEntry, outcome: RequestOutcome)] = []
-    var members: [ConflictResolution.Member] = []
-    for (member, error) in zip(unit.members, errors) {
-      let failure = try await failure(of: member, error)
-      let outcome = try await verifyingRollback(.archived(failure), member, unit)
-      if case .done = outcome {
-        done.append((member.entry, outcome))
-      } else {
-        members.append(
-          .init(
-            entry: member.entry, condition: member.request.ifMatch, failure: failure,
-            linkOutcome: member.entry.request.changesSingleLink ? try await formerLinkOutcome(member) : nil))
-      }
-    }
-    guard let outcomes = try await ConflictResolution(journal: journal).outcomes(of: members) else { return nil }
-    return (done + outcomes).sorted { $0.entry.id < $1.entry.id }
-  }
-
   // MARK: Change sets
 
   /// Whether the unit is sent again as single requests. A service that does not resolve Content-IDs in a change set may
@@ -397,7 +289,7 @@ struct ResponseEvaluation: Sendable {
   }
 
   /// The result of a request of a change set that failed. A look-up detects services that do not roll back.
-  private func verifyingRollback(_ outcome: RequestOutcome, _ member: PreparedRequest, _ unit: PreparedUnit)
+  func verifyingRollback(_ outcome: RequestOutcome, _ member: PreparedRequest, _ unit: PreparedUnit)
     async throws -> RequestOutcome
   {
     guard unit.members.count > 1, case .archived(let failure, _) = outcome else { return outcome }
@@ -442,7 +334,7 @@ struct ResponseEvaluation: Sendable {
       of: sentEntry(member), hasResponse: true, acceptsServiceForms: acceptsServiceForms)
   }
 
-  private func sentEntry(_ member: PreparedRequest) -> QueueEntry {
+  func sentEntry(_ member: PreparedRequest) -> QueueEntry {
     var entry = member.entry
     entry.attempt = member.attempt.json
     return entry
@@ -544,7 +436,7 @@ struct ResponseEvaluation: Sendable {
 
   // MARK: Failures
 
-  private func failure(
+  func failure(
     of member: PreparedRequest, _ error: ODataServiceError, kind: ArchivedFailure.Kind = .rejected
   ) async throws -> ArchivedFailure {
     ArchivedFailure(error, kind: kind, await sent(member.request), time: time)

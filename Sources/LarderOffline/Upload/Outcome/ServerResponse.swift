@@ -90,6 +90,14 @@ enum RequestOutcome: Sendable {
     case existing(ServerResponse)
 
     var isKnown: Bool { if case .unknown = self { false } else { true } }
+
+    init(_ lookupResult: EntityLookup.LookupResult) {
+      switch lookupResult {
+      case .existing(let serverResponse): self = .existing(serverResponse)
+      case .gone: self = .gone
+      case .inconclusive: self = .unknown
+      }
+    }
   }
 }
 
