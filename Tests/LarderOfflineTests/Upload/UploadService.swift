@@ -72,6 +72,10 @@ final class UploadService: HTTPTransport {
     var rejectsChange: (@Sendable (_ resource: String, _ isCurrent: Bool) -> Int?)?
     /// Each read of an entity gives it another ETag.
     var readsChangeETags = false
+    /// Entities of which the service returns another one: their keys, and those of the others.
+    var merged: [Int: Int] = [:]
+    /// Whether a change of such an entity is done to the other one.
+    var changesMerged = false
   }
 
   struct Entity: Sendable, Hashable {
@@ -311,6 +315,9 @@ extension UploadService.State {
     guard let key else { return method == "POST" ? create(set, members) : list(set, path) }
     guard var entity = sets[set]?[key] else { return (404, [:], error("no \(resource)")) }
     if method == "GET" {
+      if let other = behavior.merged[key], let entity = sets[set]?[other] {
+        return (200, self.fields(set, other, entity), json(set, other, entity))
+      }
       if behavior.readsChangeETags {
         entity.version += 1
         sets[set]?[key] = entity
@@ -334,6 +341,12 @@ extension UploadService.State {
     if method == "DELETE", behavior.guardsItems, hasItems { return (409, [:], error("it has items")) }
     log.append("\(method) \(resource)")
     note(members, resource)
+    if let other = behavior.merged[key], var entity = sets[set]?[other] {
+      if behavior.changesMerged { entity.values.merge(stored(members)) { _, new in new } }
+      sets[set]?[other] = entity
+      return method == "DELETE" || behavior.isSilent
+        ? (204, [:], "") : (200, self.fields(set, other, entity), json(set, other, entity))
+    }
     if method == "DELETE" {
       sets[set]?[key] = nil
       return (204, [:], "")

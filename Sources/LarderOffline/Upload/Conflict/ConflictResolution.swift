@@ -27,7 +27,7 @@ struct ConflictResolution: Sendable {
     of entry: QueueEntry, condition: String?, theirs: RequestOutcome.ServerVersion? = nil, failure: ArchivedFailure
   ) async throws -> RequestOutcome {
     let context = try await context(entry)
-    var theirs = if let theirs { theirs } else { await fetched(context.path) }
+    var theirs = if let theirs { theirs } else { await fetched(context.path, entry) }
     theirs = await withStream(theirs, entry, context.path)
     guard let entity = entry.request.entity, let table = store.replica.plan.table(entity.table) else {
       return .archived(failure, theirs: theirs)
@@ -36,6 +36,7 @@ struct ConflictResolution: Sendable {
     var cells: EntityCells?
     switch theirs {
     case .unknown: return .archived(failure, theirs: theirs)
+    case .other(let path): return .archived(failure.seeing(path), theirs: theirs)
     case .gone: break
     case .existing(let serverResponse): cells = serverResponse.cells(in: table, plan)
     }
@@ -111,9 +112,10 @@ struct ConflictResolution: Sendable {
   }
 
   /// The server's version; unknown if it cannot be read now, which is not an error.
-  private func fetched(_ path: String?) async -> RequestOutcome.ServerVersion {
+  private func fetched(_ path: String?, _ entry: QueueEntry) async -> RequestOutcome.ServerVersion {
     guard let path,
-      let lookupResult = await store.lookUp(path, { try await EntityLookup(store: store).entity(path) })
+      let lookupResult = await store.lookUp(
+        path, { try await EntityLookup(store: store).entity(path, of: entry.request.entity) })
     else { return .unknown }
     return RequestOutcome.ServerVersion(lookupResult)
   }
@@ -121,12 +123,13 @@ struct ConflictResolution: Sendable {
   /// The server's version. Throws ``UploadStop`` if the service cannot be reached.
   func reachableVersion(for entry: QueueEntry) async throws -> RequestOutcome.ServerVersion {
     guard let path = try await context(entry).path else { return .unknown }
-    return await withStream(.init(try await EntityLookup(store: store).entity(path)), entry, path)
+    return await withStream(
+      .init(try await EntityLookup(store: store).entity(path, of: entry.request.entity)), entry, path)
   }
 
   func fetched(of entry: QueueEntry) async throws -> RequestOutcome.ServerVersion {
     let path = try await context(entry).path
-    return await withStream(await fetched(path), entry, path)
+    return await withStream(await fetched(path, entry), entry, path)
   }
 
   /// Whether the server's version differs from the one that the change was based on.

@@ -177,6 +177,7 @@ extension ConflictResolution {
       if entry.request.isRemoval { return .done(ServerResponse()) }
       failure.message = "The service requires a condition, and no longer has the entity. \(failure.message)"
       return .archived(failure, theirs: theirs)
+    case .other(let path): return .archived(failure.seeing(path), theirs: theirs)
     case .unknown:
       failure.message =
         "The service requires a condition (If-Match), and the entity's ETag could not be read. \(failure.message)"

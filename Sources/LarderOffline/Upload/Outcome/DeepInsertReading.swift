@@ -15,11 +15,13 @@ struct DeepInsertReading: Sendable {
   /// The server's version of an entity at a path; nil if the service does not return it. What cannot be read now is
   /// read by the next download.
   ///
-  /// - Parameter sent: the content that it was created from; nil if nothing was created together with it.
-  func response(at path: String, _ sent: QueuedEntity?) async -> ServerResponse? {
+  /// - Parameters:
+  ///   - row: the row of the entity; nil for an entity that was created, whose key the service may have assigned.
+  ///   - sent: the content that it was created from; nil if nothing was created together with it.
+  func response(at path: String, of row: RowReference?, _ sent: QueuedEntity?) async -> ServerResponse? {
     let expand = sent.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
-    var serverResponse = await entity(path, expand)
-    if serverResponse == nil, !expand.isEmpty { serverResponse = await entity(path) }
+    var serverResponse = await entity(path, of: row, expand)
+    if serverResponse == nil, !expand.isEmpty { serverResponse = await entity(path, of: row) }
     if let sent, let entity = serverResponse?.entity { serverResponse?.entity = await whole(entity, sent, path) }
     return serverResponse
   }
@@ -52,9 +54,14 @@ struct DeepInsertReading: Sendable {
     return entity
   }
 
-  private func entity(_ path: String, _ expand: String = "") async -> ServerResponse? {
-    let result = await store.lookUp(path) { try await lookup.entity(path, expand: expand) }
-    if case .existing(let serverResponse)? = result { return serverResponse }
+  private func entity(_ path: String, of row: RowReference? = nil, _ expand: String = "") async -> ServerResponse? {
+    let result = await store.lookUp(path) { try await lookup.entity(path, of: row, expand: expand) }
+    switch result {
+    case .existing(let serverResponse)?: return serverResponse
+    case .other(let other)?:
+      store.reportFailedLookUp(path, OfflineODataError(.malformedResponse, "the response contains \(other)"))
+    case .gone?, .inconclusive?, nil: break
+    }
     return nil
   }
 

@@ -65,6 +65,10 @@ struct ResponseEvaluation: Sendable {
         case .success(let response):
           try await learn(response.fields)
           let serverResponse = ServerResponse(response, to: member.entry.request, store.replica.plan)
+          if !hasFailed, let outcome = try await otherEntityOutcome(serverResponse, member, in: unit) {
+            outcomes.append((member.entry, outcome))
+            continue
+          }
           var outcome = RequestOutcome.done(await complete(serverResponse, member, in: unit))
           // The request is reported as done in a change set that failed, so the service should have rolled it back.
           if hasFailed, try await !hasCreated(serverResponse, member) {
@@ -144,7 +148,7 @@ struct ResponseEvaluation: Sendable {
         serverResponse.isLaterVersion = true
         return (entry, .done(serverResponse))
       case .unknown where !entry.request.makesEntity: return (entry, .done(ServerResponse()))
-      case .unknown, .gone: return (entry, outcome)
+      case .unknown, .gone, .other: return (entry, outcome)
       }
     }
   }
@@ -217,11 +221,14 @@ struct ResponseEvaluation: Sendable {
     var theirs = try await versionAfterRejection(member, error)
     if let theirs, let outcome = try await conflictOutcome(ofRejected: member, error, theirs: theirs) { return outcome }
     var failure = try await failure(of: member, error)
+    if case .other(let other) = theirs { return .archived(failure.seeing(other)) }
     guard let status = error.httpStatus, [404, 409, 410].contains(status),
       let path = try await entityPath(member.entry.request)
     else { return .archived(failure) }
     if theirs == nil {
-      let lookupResult = await store.lookUp(path) { try await EntityLookup(store: store).entity(path) }
+      let lookupResult = await store.lookUp(path) {
+        try await EntityLookup(store: store).entity(path, of: member.entry.request.entity)
+      }
       theirs = lookupResult.map(RequestOutcome.ServerVersion.init)
     }
     switch theirs {
@@ -231,6 +238,7 @@ struct ResponseEvaluation: Sendable {
     case .gone where !member.entry.request.makesEntity:
       failure.showsTheirs = true
       return .archived(failure, theirs: .gone)
+    case .other(let other): return .archived(failure.seeing(other))
     case .gone, .unknown, nil: return .archived(failure)
     }
   }
@@ -271,7 +279,7 @@ struct ResponseEvaluation: Sendable {
   private func withSource(_ serverResponse: ServerResponse, _ request: QueuedRequest) async -> ServerResponse {
     guard request.isOfLink || request.isOfStream, request.baseETag != nil, serverResponse.etag == nil,
       let path = try? await path(serverResponse, request),
-      var source = await DeepInsertReading(store: store).response(at: path, nil)
+      var source = await DeepInsertReading(store: store).response(at: path, of: request.entity, nil)
     else { return serverResponse }
     source.stream = serverResponse.stream
     return source
@@ -308,7 +316,7 @@ struct ResponseEvaluation: Sendable {
   private func hasCreated(_ serverResponse: ServerResponse, _ member: PreparedRequest) async throws -> Bool {
     let request = member.entry.request
     guard request.makesEntity, let path = try await path(serverResponse, request),
-      let received = try await EntityLookup(store: store).entity(path).response?.entity
+      let received = try await EntityLookup(store: store).entity(path, of: nil).response?.entity
     else { return false }
     let plan = store.replica.plan
     let table = request.entity.flatMap { plan.table($0.table) }
@@ -348,7 +356,7 @@ struct ResponseEvaluation: Sendable {
 
   /// Reads what the response lacks and the store needs: a created entity with those created together with it, or the
   /// ETag of an entity that has one.
-  private func complete(
+  func complete(
     _ serverResponse: ServerResponse, _ member: PreparedRequest, in unit: PreparedUnit
   ) async -> ServerResponse {
     let request = member.entry.request
@@ -377,7 +385,8 @@ struct ResponseEvaluation: Sendable {
       return await whole(lookedUpResponse, request, later: later)
     }
     let createdEntity = request.makesEntity ? self.createdEntity(request, later) : nil
-    guard var whole = await DeepInsertReading(store: store).response(at: path, createdEntity) else {
+    let row = request.makesEntity ? nil : request.entity
+    guard var whole = await DeepInsertReading(store: store).response(at: path, of: row, createdEntity) else {
       return serverResponse
     }
     whole.isGuarded = member.request.ifMatch.map { $0 != "*" } ?? request.makesEntity
@@ -396,7 +405,7 @@ struct ResponseEvaluation: Sendable {
       let path = try? await path(serverResponse, request)
     else { return serverResponse }
     var whole = serverResponse
-    if let lookedUpResponse = await DeepInsertReading(store: store).response(at: path, createdEntity) {
+    if let lookedUpResponse = await DeepInsertReading(store: store).response(at: path, of: nil, createdEntity) {
       whole = lookedUpResponse
     }
     return whole

@@ -88,13 +88,21 @@ enum RequestOutcome: Sendable {
     case unknown
     case gone
     case existing(ServerResponse)
+    /// The service returns another entity, which has this path.
+    case other(String)
 
-    var isKnown: Bool { if case .unknown = self { false } else { true } }
+    var isKnown: Bool {
+      switch self {
+      case .gone, .existing: true
+      case .unknown, .other: false
+      }
+    }
 
     init(_ lookupResult: EntityLookup.LookupResult) {
       switch lookupResult {
       case .existing(let serverResponse): self = .existing(serverResponse)
       case .gone: self = .gone
+      case .other(let path): self = .other(path)
       case .inconclusive: self = .unknown
       }
     }

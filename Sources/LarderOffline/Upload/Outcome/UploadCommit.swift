@@ -27,6 +27,29 @@ struct UploadCommit: Sendable {
     var isSplit = false
     /// Whether the service responded that it failed.
     var isRejected = false
+
+    /// The unit with those of its requests archived whose responses cannot be stored.
+    fileprivate func withoutResponses(at time: Int64) -> Unit {
+      let reason = "The response contains an entity that the store has under another path."
+      let archived = outcomes.map { entry, outcome -> (entry: QueueEntry, outcome: RequestOutcome) in
+        let attempt = entry.attempt.flatMap(UploadAttempt.init(json:))
+        var failure = ArchivedFailure(
+          kind: .conflict, message: reason, method: attempt?.method ?? entry.request.operation.rawValue,
+          url: attempt?.url ?? entry.request.target.path, time: Double(time))
+        switch outcome {
+        case .queued, .inDoubt: return (entry, outcome)
+        case .again, .discarded: break
+        case .done:
+          failure.kind = .unknownOutcome
+          failure.message += " Check the service, then retry or discard the request."
+        case .archived(let rejection, _):
+          failure = rejection
+          failure.message += " " + reason
+        }
+        return (entry, .archived(failure))
+      }
+      return Unit(id: id, outcomes: ResponseEvaluation.together(archived))
+    }
   }
 
   /// Commits units. Returns their outcomes and the counts.
@@ -38,8 +61,9 @@ struct UploadCommit: Sendable {
       var counts = UploadCounts()
       try dropOutdated(units, snapshot)
       for unit in units {
-        unitOutcomes[unit.id] = UploadCommit.unitOutcome(unit)
-        counts += try commit(unit, snapshot)
+        let (committedUnit, unitCounts) = try commitOrArchive(unit, snapshot)
+        unitOutcomes[unit.id] = UploadCommit.unitOutcome(committedUnit)
+        counts += unitCounts
       }
       try snapshot.connection.logChange([ReplicaChanges.requests])
       return (unitOutcomes, counts)
@@ -77,6 +101,28 @@ struct UploadCommit: Sendable {
       }
     }
     return unitOutcome
+  }
+
+  /// Commits a unit. If the service's responses contradict the rows of the store, because two rows would get one key,
+  /// its requests go to the archive without them, and the other units can be committed.
+  private func commitOrArchive(
+    _ unit: Unit, _ snapshot: ReplicaSnapshot
+  ) throws -> (unit: Unit, counts: UploadCounts) {
+    var otherError: (any Error)?
+    do throws(StorageError) {
+      let counts = try snapshot.connection.savepoint { (_) throws(StorageError) in
+        do { return try commit(unit, snapshot) } catch let error as StorageError { throw error } catch {
+          otherError = error
+          throw .givenUp(snapshot.connection.file ?? "")
+        }
+      }
+      return (unit, counts)
+    } catch {
+      if let otherError { throw otherError }
+      guard error.category == .constraint else { throw error }
+      let unit = unit.withoutResponses(at: journal.store.conversation.options.environment.unixSeconds)
+      return (unit, try commit(unit, snapshot))
+    }
   }
 
   private func commit(_ unit: Unit, _ snapshot: ReplicaSnapshot) throws -> UploadCounts {
@@ -223,7 +269,7 @@ struct UploadCommit: Sendable {
   ) throws {
     guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else { return }
     switch theirs {
-    case .unknown: break
+    case .unknown, .other: break
     case .gone: try rows.setBase(entity, to: nil)
     case .existing(let serverResponse):
       guard let cells = serverResponse.cells(in: table, rows.plan) else { return }
@@ -270,7 +316,7 @@ struct UploadCommit: Sendable {
     }
     failure.mine = try rows.effective(entity)
     switch theirs {
-    case .unknown: failure.theirsIsUnknown = true
+    case .unknown, .other: failure.theirsIsUnknown = true
     case .gone: break
     case .existing(let serverResponse): failure.theirs = serverResponse.cells(in: table, rows.plan)
     }

@@ -62,7 +62,8 @@ struct RowPath {
     return location
   }
 
-  private func isCollection(_ table: EntityTable) -> Bool {
+  /// Whether a contained table has several rows for each container, which the key distinguishes.
+  func isCollection(_ table: EntityTable) -> Bool {
     for container in snapshot.plan.containers(of: table.number) {
       for navigation in snapshot.plan.tables[container].navigations
       where navigation.target == table.number && navigation.relation == .containment {

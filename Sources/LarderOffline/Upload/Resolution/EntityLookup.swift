@@ -10,6 +10,8 @@ struct EntityLookup: Sendable {
   enum LookupResult: Sendable {
     case existing(ServerResponse)
     case gone
+    /// The service returns another entity, which has this path.
+    case other(String)
     /// The service rejects the query.
     case inconclusive
   }
@@ -18,7 +20,9 @@ struct EntityLookup: Sendable {
   private var model: EdmModel { store.replica.model }
 
   /// Reads an entity by its path. Throws ``UploadStop`` if the service cannot be reached.
-  func entity(_ path: String, expand: String = "") async throws -> LookupResult {
+  ///
+  /// - Parameter row: the row of the entity; nil if the service may return any entity.
+  func entity(_ path: String, of row: RowReference?, expand: String = "") async throws -> LookupResult {
     var request = ODataSingleRequest.read(path, useCache: false)
     if !expand.isEmpty {
       request.path += (path.contains("?") ? "&" : "?") + "$expand=" + PercentEncoding.encode(expand)
@@ -33,7 +37,10 @@ struct EntityLookup: Sendable {
     var serverResponse = ServerResponse(response, model: model)
     serverResponse.isLookedUp = true
     // A single-valued path without a target gets a response without content.
-    guard serverResponse.entity == nil else { return .existing(serverResponse) }
+    guard serverResponse.entity == nil else {
+      let other = try await store.otherEntity(in: serverResponse, than: row)
+      return other.map { .other($0) } ?? .existing(serverResponse)
+    }
     return response.httpStatus == 204 ? .gone : .inconclusive
   }
 
@@ -118,8 +125,12 @@ extension OpenStore {
       let error =
         error is UnreadableLookup
         ? OfflineODataError(.malformedResponse) : OfflineODataError(below: (error as? UploadStop)?.cause ?? error)
-      if !error.isCancelled { report(.lookUpFailed(url: (try? root.absoluteText(path)) ?? path, error)) }
+      if !error.isCancelled { reportFailedLookUp(path, error) }
       return nil
     }
+  }
+
+  func reportFailedLookUp(_ path: String, _ error: OfflineODataError) {
+    report(.lookUpFailed(url: (try? root.absoluteText(path)) ?? path, error))
   }
 }

@@ -10,11 +10,12 @@ extension RequestResolver {
     let isV4 = store.replica.model.version >= .v4
     let expand = DeepInsert.expand(uncertain.entry.request, isV4: isV4)
     guard let path = uncertain.path else { return try await creationWithoutKey(uncertain, body, expand) }
-    switch try await lookup.entity(path, expand: expand) {
+    let lookupResult = try await lookup.entity(path, of: uncertain.entry.request.entity, expand: expand)
+    switch lookupResult {
     case .gone:
       if uncertain.isDeletedLater { return Finding(.asSent, .gone) }
       return Finding(uncertain.wasDownloaded ? .gone : .absent, uncertain.wasDownloaded ? .gone : .unknown)
-    case .inconclusive: return Finding(.inconclusive)
+    case .inconclusive, .other: return missing(lookupResult, uncertain)
     case .existing(let serverResponse):
       // The caller set the key, so an entity with the key and with a form of the content that was sent is the created
       // one.
@@ -32,7 +33,7 @@ extension RequestResolver {
     let bound = uncertain.links.filter { $0.sent != nil && !$0.isCollection }
     guard !bound.isEmpty else { return true }
     let names = bound.map(\.name).joined(separator: ",")
-    return LinkEnd.compare(bound, try await lookup.entity(path, expand: names).response?.entity).isAsSent
+    return LinkEnd.compare(bound, try await lookup.entity(path, of: nil, expand: names).response?.entity).isAsSent
   }
 
   /// The outcome of a creation whose key the service assigns. The entity is found by its content among those that the
@@ -58,7 +59,7 @@ extension RequestResolver {
         return Finding(.asSent, .existing(serverResponse))
       }
       guard try await hasLinks(uncertain, path) else { return Finding(.ambiguous) }
-      if !expand.isEmpty, case .existing(let whole) = try await lookup.entity(path, expand: expand) {
+      if !expand.isEmpty, case .existing(let whole) = try await lookup.entity(path, of: nil, expand: expand) {
         return Finding(.asSent, .existing(whole))
       }
       return Finding(.asSent, .existing(serverResponse))
@@ -147,7 +148,8 @@ extension RequestResolver {
     for candidate in candidates.prefix(Self.maximumExpanded) {
       let serverResponse = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
       guard let path = path(of: serverResponse, uncertain.entry.request),
-        let whole = try await lookup.entity(path, expand: links.map(\.name).joined(separator: ",")).response?.entity
+        let whole = try await lookup.entity(path, of: nil, expand: links.map(\.name).joined(separator: ",")).response?
+          .entity
       else { continue }
       let hasOne = links.contains { link in
         let received = whole.navigationLink(link.name)?.entities ?? []

@@ -8,7 +8,9 @@ extension RequestResolver {
   func links(_ uncertain: UncertainRequest, _ path: String) async throws -> (isAsSent: Bool, isAsBefore: Bool?) {
     let names = uncertain.links.map(\.name).joined(separator: ",")
     guard !names.isEmpty else { return (true, true) }
-    return LinkEnd.compare(uncertain.links, try await lookup.entity(path, expand: names).response?.entity)
+    return LinkEnd.compare(
+      uncertain.links, try await lookup.entity(path, of: uncertain.entry.request.entity, expand: names).response?.entity
+    )
   }
 
   /// Whether the links in the body of an update lead where they led when the change was made; false if that is not known.
@@ -31,14 +33,14 @@ extension RequestResolver {
       return Finding(isThere == (uncertain.entry.request.operation == .createLink) ? .asSent : .asBefore)
     }
     let linked: ODataEntity?
-    switch try await lookup.entity(path) {
-    case .inconclusive: return Finding(.inconclusive)
+    switch try await lookup.entity(path, of: nil) {
+    case .inconclusive, .other: return Finding(.inconclusive)
     case .existing(let serverResponse): linked = serverResponse.entity
     case .gone: linked = nil
     }
     if LinkEnd.isEntity(linked, sent) { return Finding(.asSent) }
     // The source shows whether only the link is gone, and has the ETag for a second attempt.
-    let lookupResult = try await lookup.entity(source)
+    let lookupResult = try await lookup.entity(source, of: uncertain.entry.request.entity)
     guard case .existing(let serverResponse) = lookupResult else { return missing(lookupResult, uncertain) }
     var finding = Finding(.ambiguous, .existing(serverResponse))
     if let before = end.before {
@@ -55,7 +57,7 @@ extension RequestResolver {
   /// Compares a single link that is a foreign key of its source with the service's.
   private func foreignKey(_ keys: QueuedEntity, _ source: String, _ uncertain: UncertainRequest) async throws -> Finding
   {
-    let lookupResult = try await lookup.entity(source)
+    let lookupResult = try await lookup.entity(source, of: uncertain.entry.request.entity)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
       return missing(lookupResult, uncertain)
     }

@@ -11,7 +11,7 @@ extension RequestResolver {
     guard let path = uncertain.path, let property = sentProperty(uncertain.entry.request) else {
       return Finding(.inconclusive)
     }
-    let lookupResult = try await lookup.entity(path)
+    let lookupResult = try await lookup.entity(path, of: uncertain.entry.request.entity)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
       return missing(lookupResult, uncertain)
     }

@@ -107,7 +107,7 @@ struct RequestResolver: Sendable {
 
   private func update(_ uncertain: UncertainRequest) async throws -> Finding {
     guard let path = uncertain.path, let body = uncertain.contents.first else { return Finding(.inconclusive) }
-    let lookupResult = try await lookup.entity(path)
+    let lookupResult = try await lookup.entity(path, of: uncertain.entry.request.entity)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
       return missing(lookupResult, uncertain)
     }
@@ -127,7 +127,7 @@ struct RequestResolver: Sendable {
 
   private func deletion(_ uncertain: UncertainRequest) async throws -> Finding {
     guard let path = uncertain.path else { return Finding(.inconclusive) }
-    let lookupResult = try await lookup.entity(path)
+    let lookupResult = try await lookup.entity(path, of: uncertain.entry.request.entity)
     guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
       return missing(lookupResult, uncertain)
     }
@@ -149,6 +149,7 @@ struct RequestResolver: Sendable {
   func missing(_ lookupResult: EntityLookup.LookupResult, _ uncertain: UncertainRequest) -> Finding {
     switch lookupResult {
     case .gone: Finding(uncertain.isDeletedLater ? .asSent : .gone, .gone)
+    case .other(let path): Finding(.ambiguous, .other(path))
     case .existing, .inconclusive: Finding(.inconclusive)
     }
   }
@@ -211,7 +212,10 @@ struct RequestResolver: Sendable {
       failure.httpStatus = 412
       failure.mayHaveTakenEffect = mayHaveTakenEffect
       return .archived(failure, theirs: finding.theirs)
-    case .unclear: return unclear(uncertain.attempt)
+    case .unclear:
+      let outcome = unclear(uncertain.attempt)
+      guard case .archived(let failure, _) = outcome, case .other(let path) = finding.theirs else { return outcome }
+      return .archived(failure.seeing(path))
     }
   }
 
