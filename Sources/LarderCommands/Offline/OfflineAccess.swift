@@ -38,6 +38,10 @@ struct OfflineAccess: Sendable {
       createsStore: createsStore, downloadsOnOpening: false, pageSize: try Self.pageSize(arguments),
       encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
+    parameters.onDiagnostic = { [context] diagnostic in
+      guard diagnostic.name == OfflineDiagnostic.changesUnfitting.rawValue else { return }
+      context.warn("\(diagnostic.message) 'larder errors list' shows the reasons")
+    }
     try StoreUserOption.set(&parameters, arguments, context)
     let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
     try self.init(folder, transport: access.transport, authentication: authentication, parameters: parameters)
@@ -70,6 +74,10 @@ struct OfflineAccess: Sendable {
     var parameters = parameters
     parameters.conversation = access.options
     parameters.customHeaders = access.options.fields
+    parameters.onDiagnostic = { [context] diagnostic in
+      guard diagnostic.name == OfflineDiagnostic.changesUnfitting.rawValue else { return }
+      context.warn("\(diagnostic.message) 'larder errors list' shows the reasons")
+    }
     let authentication = try await access.authentication(root: try folder.root, isOffline: true, context)
     return try OfflineAccess(
       folder, transport: access.transport, authentication: authentication, parameters: parameters)

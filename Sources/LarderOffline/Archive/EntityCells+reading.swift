@@ -2,7 +2,8 @@ import LarderOData
 import LarderStorage
 
 extension EntityCells {
-  /// The entity with these cells: type, ETag and properties. A property without a cell is null.
+  /// The entity with these cells: type, ETag and properties. A property without a cell is null; one whose value was not
+  /// read is left out.
   func entity(in table: EntityTable, _ plan: ReplicaPlan) -> ODataEntity {
     let type = text(.type).flatMap(plan.model.structure) ?? table.type
     var entity = ODataEntity(typeName: text(.type))
@@ -17,6 +18,7 @@ extension EntityCells {
     var properties: [ODataProperty] = []
     for column in table.columns where Array(column.path.dropLast()) == path && column.storage != .stream {
       if let type, path.isEmpty, !type.isOrDerives(from: column.declaringType) { continue }
+      if unread.contains(column.name) { continue }
       let cell = self[column.name] ?? .null
       switch column.storage {
       case .complex:

@@ -54,6 +54,8 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case valuesTooPrecise
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged
+  /// The service's model has changed, and pending changes do not fit it; they are in the error archive.
+  case changesUnfitting
 
   package static let module = "LarderOffline"
 
@@ -74,6 +76,7 @@ package enum OfflineDiagnostic: String, DiagnosticName {
     case .pageRejected, .preferencesRejected: (.warning, ["definingQuery", "status"])
     case .countUnreliable: (.warning, ["definingQuery", "count", "rows"])
     case .pagesRequested: (.info, ["definingQuery", "size"])
+    case .changesUnfitting: (.warning, ["count"])
     case .valuesTooPrecise, .pendingRowsChanged: (.info, ["definingQuery", "count"])
     }
   }
@@ -129,5 +132,12 @@ extension LarderDiagnostic {
     return LarderDiagnostic(
       OfflineDiagnostic.lookUpFailed, "\(url) could not be read from the service: \(error.errorMessage)",
       ["url": url], error: error)
+  }
+
+  static func changesUnfitting(_ count: Int) -> LarderDiagnostic {
+    LarderDiagnostic(
+      OfflineDiagnostic.changesUnfitting,
+      "The service's model has changed: \(count) pending \(count == 1 ? "change does" : "changes do") not fit it and \(count == 1 ? "is" : "are") in the error archive.",
+      ["count": String(count)])
   }
 }

@@ -9,6 +9,8 @@ struct ReplicaMigration: Sendable, Hashable {
   var removed: [String] = []
   /// Defining queries whose next download reads everything, because a delta does not return what their rows lack.
   var queries: [String] = []
+  /// The number of pending changes that went to the error archive, because they do not fit the model.
+  var unfitting = 0
 
   /// Changes the tables to follow another plan. Unfinished downloads are removed, because their rows have the old
   /// columns.
@@ -16,10 +18,11 @@ struct ReplicaMigration: Sendable, Hashable {
     from old: ReplicaPlan, to plan: ReplicaPlan, _ connection: Connection
   ) throws(StorageError) -> ReplicaMigration {
     var migration = ReplicaMigration()
+    let transition = ModelTransition(from: old, to: plan)
     try UnfinishedDownloads.dropAll(old, connection)
     var before = try ReplicaRegistry(old, connection)
     var shown = LocalRows(ReplicaSnapshot(connection: connection, state: before.state(version: 0), plan: old))
-    let unfolded = try shown.unfold()
+    var unfolded = try shown.unfold()
     for number in Array(before.entities.keys) {
       try ReplicaViews.drop(ReplicaViews.name(of: old.tables[number], in: old), connection)
       try before.forgetSearch(table: number, connection)
@@ -37,7 +40,7 @@ struct ReplicaMigration: Sendable, Hashable {
         stale.insert(table.name)
         continue
       }
-      var change = TableMigration(entry, newTable, plan)
+      var change = TableMigration(entry, TableChange(from: table, to: newTable, transition.values), plan)
       try change.run(connection)
       if change.isChanged { migration.changed.append(table.name) }
       if change.isStale || !haveSameNavigations(table, in: old, newTable, in: plan) { stale.insert(table.name) }
@@ -52,7 +55,11 @@ struct ReplicaMigration: Sendable, Hashable {
     }
     // Pending changes are applied again to the migrated rows.
     var local = LocalRows(ReplicaSnapshot(connection: connection, state: after.state(version: 0), plan: plan))
-    try local.fitEffects()
+    migration.unfitting = try local.fit(to: transition)
+    unfolded.bases = unfolded.bases.map { (reference, cells) in
+      let base = transition.base(reference, cells) { LocalKey.value($0, row: $1, connection.environment) }
+      return (reference, base)
+    }
     _ = try local.refold(unfolded, after)
     try connection.logChange(nil)
     return migration
@@ -109,96 +116,149 @@ struct ReplicaMigration: Sendable, Hashable {
 /// Changes one physical table to follow another declaration, and keeps its rows.
 private struct TableMigration {
   let entry: ReplicaRegistry.Entry
-  let table: EntityTable
+  let change: TableChange
   let plan: ReplicaPlan
   private(set) var isChanged = false
   /// Whether rows lack something that only a whole read returns.
   private(set) var isStale = false
+  /// The columns for which rows have no values.
+  private var unread: [String] = []
+  /// The names that the old columns have now, if they are not columns of the new table.
+  private var aside: [String: String] = [:]
 
-  init(_ entry: ReplicaRegistry.Entry, _ table: EntityTable, _ plan: ReplicaPlan) {
+  init(_ entry: ReplicaRegistry.Entry, _ change: TableChange, _ plan: ReplicaPlan) {
     self.entry = entry
-    self.table = table
+    self.change = change
     self.plan = plan
   }
 
+  private var table: EntityTable { change.new }
   private var name: String { ReplicaRegistry.name("e", entry) }
   private var sql: String { TableDDL.quoted(name) }
+
+  /// The columns of the new table with the columns that had their properties before.
+  private var pairs: [(column: ReplicaColumn, source: ReplicaColumn?)] {
+    Array(zip(table.columns, change.sources)).map { (column: $0, source: $1) }
+  }
+
+  private func staysAsIs(_ column: ReplicaColumn, _ source: ReplicaColumn?) -> Bool {
+    source.map { $0.name == column.name && change.keepsCells($0, column) } ?? false
+  }
 
   mutating func run(_ connection: Connection) throws(StorageError) {
     let old = entry.shape
     let new = TableDDL.shape(table, in: plan)
-    guard old != new else { return }
+    let converts = pairs.contains { pair in pair.source.map { !change.keepsCells($0, pair.column) } ?? false }
+    guard old != new || converts else { return }
     isChanged = true
-    if old.identity != new.identity {
-      try rebuild(old, connection)
+    if old.identity != new.identity || change.isKeyChanged {
+      try rebuild(connection)
     } else {
       try changeColumns(old, connection)
     }
     if old.types != new.types { try renumberTypes(old.types, new.types, connection) }
+    try connection.addUnread(unread, of: table.name)
     try connection.run(
       "UPDATE larder_table SET shape = ?1 WHERE id = ?2", .text(JSONSettings.encode(new)), .integer(entry.id))
   }
 
   private mutating func changeColumns(_ old: TableShape, _ connection: Connection) throws(StorageError) {
-    let before = Dictionary(old.columns.map { ($0.name, $0.storage) }, uniquingKeysWith: { first, _ in first })
+    let staying = Set(pairs.filter { staysAsIs($0.column, $0.source) }.map(\.column.name))
     var suffix = 0
     let columnNames = try connection.rows("SELECT name FROM pragma_table_info(?1)", .text(name)) {
       (row) throws(StorageError) in
       try row.text(0)
     }
-    func putAside(_ column: String) throws(StorageError) -> String {
+    for column in old.columns where !staying.contains(column.name) {
       repeat { suffix += 1 } while columnNames.contains("@gone\(suffix)")
       // Removing a column would rewrite every row. The next generation no longer has it.
-      try connection.run("ALTER TABLE \(sql) RENAME COLUMN \(TableDDL.quoted(column)) TO \"@gone\(suffix)\"")
-      return "@gone\(suffix)"
+      try connection.run("ALTER TABLE \(sql) RENAME COLUMN \(TableDDL.quoted(column.name)) TO \"@gone\(suffix)\"")
+      aside[column.name] = "@gone\(suffix)"
     }
-    let newNames = Set(table.columns.map(\.name))
-    for column in old.columns where !newNames.contains(column.name) { _ = try putAside(column.name) }
-    for column in table.columns {
+    for (column, source) in pairs where !staying.contains(column.name) {
       let quoted = TableDDL.quoted(column.name)
-      guard let storage = before[column.name] else {
-        try connection.run("ALTER TABLE \(sql) ADD COLUMN \(quoted) \(column.storage.sqlDeclaration)")
-        isStale = true
+      if let source, let former = aside[source.name], change.keepsCells(source, column) {
+        try connection.run("ALTER TABLE \(sql) RENAME COLUMN \"\(former)\" TO \(quoted)")
         continue
       }
-      guard storage != "\(column.storage)" else { continue }
-      let aside = try putAside(column.name)
       try connection.run("ALTER TABLE \(sql) ADD COLUMN \(quoted) \(column.storage.sqlDeclaration)")
-      if let converted = Self.conversion(TableDDL.quoted(aside), from: storage, to: column.storage) {
-        try connection.run("UPDATE \(sql) SET \(quoted) = \(converted)")
-      }
-      isStale = true
+      try fill(column, source, from: sql, in: sql, connection)
     }
   }
 
-  /// The SQL of the old value in the new storage; nil if it cannot be converted.
-  private static func conversion(_ column: String, from old: String, to new: ColumnStorage) -> String? {
-    switch (old, new) {
-    case ("integer", .decimal), ("integer", .string), ("decimal", .string), ("guid", .string), ("date", .string):
-      "CAST(\(column) AS TEXT)"
-    case ("integer", .real): "CAST(\(column) AS REAL)"
-    default: nil
+  /// Fills a column with converted cells.
+  ///
+  /// - Parameters:
+  ///   - former: the table that has the old cells.
+  ///   - sql: the table to fill.
+  private mutating func fill(
+    _ column: ReplicaColumn, _ source: ReplicaColumn?, from former: String, in sql: String, _ connection: Connection
+  ) throws(StorageError) {
+    guard let source else {
+      isStale = true
+      return unread.append(column.name)
     }
+    if source.storage != column.storage { isStale = true }
+    let cells = TableDDL.quoted(aside[source.name] ?? source.name)
+    let target = TableDDL.quoted(column.name)
+    var isWhole = true
+    var last = Int64.min
+    while true {
+      // The table cannot be changed while it is read.
+      let slice = try connection.rows(
+        "SELECT \"@id\", \(cells) FROM \(former) WHERE \"@id\" > ?1 AND \(cells) IS NOT NULL ORDER BY \"@id\" LIMIT 1000",
+        .integer(last)
+      ) { (row) throws(StorageError) in (row.integer(0), row.value(1)) }
+      guard let end = slice.last?.0 else { break }
+      last = end
+      for (id, cell) in slice {
+        if let converted = change.convert(cell, from: source, to: column) {
+          try connection.run(
+            "UPDATE OR IGNORE \(sql) SET \(target) = ?1 WHERE \"@id\" = ?2", converted, .integer(id))
+        } else {
+          isWhole = false
+        }
+      }
+    }
+    guard !isWhole else { return }
+    isStale = true
+    unread.append(column.name)
   }
 
   /// Handles a changed key: copies the rows that have the new key to another table with the same name in the registry.
-  private mutating func rebuild(_ old: TableShape, _ connection: Connection) throws(StorageError) {
+  private mutating func rebuild(_ connection: Connection) throws(StorageError) {
     isStale = true
-    let old = Set(old.columns)
     let generation = try ReplicaRegistry.freeGeneration(of: entry.id, after: entry.generation, connection)
     let next = "e\(entry.id)_\(generation)"
     for statement in TableDDL.make(next, table, in: plan) { try connection.run(statement) }
-    let shared = table.columns.filter { old.contains(.init(name: $0.name, storage: "\($0.storage)")) }
-    let names = TableDDL.list(SystemColumn.allCases.map(\.rawValue) + shared.map(\.name))
-    try connection.run("INSERT OR IGNORE INTO \(TableDDL.quoted(next))(\(names)) SELECT \(names) FROM \(sql)")
+    var names = SystemColumn.allCases.map { ($0.rawValue, $0.rawValue) }
+    for (column, source) in pairs {
+      if let source, change.keepsCells(source, column) { names.append((column.name, source.name)) }
+    }
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO \(TableDDL.quoted(next))(\(TableDDL.list(names.map(\.0))))
+        SELECT \(TableDDL.list(names.map(\.1))) FROM \(sql)
+      """)
+    for (column, source) in pairs {
+      if let source, change.keepsCells(source, column) { continue }
+      try fill(column, source, from: sql, in: TableDDL.quoted(next), connection)
+    }
+    // A row whose key has no value of the new type cannot be named. The next download returns it under its new key.
+    for number in table.key where change.sources[number].map({ !change.keepsCells($0, table.columns[number]) }) ?? false
+    {
+      try connection.run(
+        "DELETE FROM \(TableDDL.quoted(next)) WHERE \(TableDDL.quoted(table.columns[number].name)) IS NULL")
+    }
     try connection.discard(name)
     try connection.run(
       "UPDATE larder_table SET generation = ?1 WHERE id = ?2", .integer(generation), .integer(entry.id))
   }
 
   private mutating func renumberTypes(
-    _ old: [String], _ new: [String], _ connection: Connection
+    _ oldNames: [String], _ new: [String], _ connection: Connection
   ) throws(StorageError) {
+    let old = oldNames.map(change.newType)
     let current = try connection.first("SELECT generation FROM larder_table WHERE id = ?1", .integer(entry.id)) {
       (row) throws(StorageError) in try row.int64(0)
     }

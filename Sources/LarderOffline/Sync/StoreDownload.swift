@@ -85,6 +85,7 @@ struct StoreDownload: Sendable {
     let migration = try await store.replica.adopt(metadata: response.payloadBytes, mayBeEmpty: false)
     try await store.replica.set(Self.metadataETag, to: response.etag.map { .text($0) })
     try await store.useModel()
+    if migration.unfitting > 0 { store.report(.changesUnfitting(migration.unfitting)) }
     let changed = migration.changed + migration.removed
     guard isKnown, !changed.isEmpty || !migration.queries.isEmpty else { return }
     // What was learned about the service may no longer be true.

@@ -52,7 +52,7 @@ struct ArchiveTimeTests {
     let store = try await store(UploadService(), folder)
     try await store.openStore().changeRows { rows in
       try rows.connection.run("UPDATE larder_effect SET name = 'Gone'")
-      try rows.fitEffects()
+      _ = try rows.fit(to: ModelTransition(within: rows.plan))
     }
     #expect(try await times(store) == [Double(Self.seconds)])
     try await store.close()

@@ -149,7 +149,7 @@ struct TransactionUnitTests {
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
     try await rig.open.changeRows { rows in
       try rows.connection.run("UPDATE larder_effect SET name = 'Gone' WHERE request = ?1", .integer(id))
-      try rows.fitEffects()
+      _ = try rows.fit(to: ModelTransition(within: rows.plan))
     }
     #expect(try await rig.queue == (id == 1 ? ["1|2", "2|3"] : ["1|3", "2|2"]))
   }

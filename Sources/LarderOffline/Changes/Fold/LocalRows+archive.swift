@@ -24,7 +24,8 @@ extension LocalRows {
     // A request with an unknown outcome keeps its attempt name: a service that knows the name executes the request only
     // once. A request that was rejected gets a new name, so that the service does not return the old response. What is
     // known of the arrival of an earlier send says nothing about the next one.
-    if entry.failure?.kind != .unknownOutcome { try queue.set(attempt: nil, of: entry.id) }
+    let isUnclear = entry.failure?.kind == .unfitting && entry.failure?.mayHaveTakenEffect == true
+    if entry.failure?.kind != .unknownOutcome, !isUnclear { try queue.set(attempt: nil, of: entry.id) }
     try queue.set(arrival: nil, of: entry.id)
     if entry.failure?.kind == .conflict, let etag = entry.failure?.theirs?.text(.etag) {
       var request = entry.request

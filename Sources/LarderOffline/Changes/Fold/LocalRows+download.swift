@@ -64,7 +64,7 @@ extension LocalRows {
       case .unknown?: serverImage = try keptBase(reference.row) ?? nil
       case nil:
         var image = try shown(reference, old, pending)
-        if let old, old.isKept {
+        if let old, old.isKept || !old.unread.isEmpty {
           if try !isRead(image, reference, by: query) {
             image?.takeMarks(old)
           } else if try hidesLinks(old, image, reference, by: query, navigations: navigations) {
@@ -153,7 +153,7 @@ extension LocalRows {
       // A change of the store may have given the same version a new ETag.
       isChanged =
         serverImage.map { image in
-          old.content != image.content || !old.isETagOld && old.text(.etag) != image.text(.etag)
+          old.differs(from: image) || !old.isETagOld && old.text(.etag) != image.text(.etag)
         } ?? !old.isMadeHere
     }
     if serverImage != nil, isChanged || base?.isMadeHere == false && (old?.isMadeHere ?? true) || old?.isGone == true {

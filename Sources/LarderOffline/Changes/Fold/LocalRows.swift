@@ -114,7 +114,14 @@ struct LocalRows {
   mutating func touch(_ reference: RowReference) throws(StorageError) {
     guard touched.insert(reference).inserted else { return }
     guard try keptBase(reference.row) == nil else { return }
-    try keep(try effective(reference), as: reference)
+    try keep(try marked(try effective(reference), reference), as: reference)
+  }
+
+  /// The cells of a row that becomes a base, with the columns for which no values were read.
+  private func marked(_ cells: EntityCells?, _ reference: RowReference) throws(StorageError) -> EntityCells? {
+    guard var cells, let queries = cells.integer(.queries) else { return cells }
+    cells.unread = try connection.unreadColumns(of: reference.table, queries: queries)
+    return cells
   }
 
   /// Marks a row whose cells are known to be folded at the end; nil for a row that does not exist yet.
@@ -122,7 +129,7 @@ struct LocalRows {
     guard touched.insert(reference).inserted else { return }
     try connection.run(
       "INSERT OR IGNORE INTO larder_base(row, name, cells) VALUES(?1, ?2, ?3)", .integer(reference.row),
-      .text(reference.table), .text(cells?.json))
+      .text(reference.table), .text(try marked(cells, reference)?.json))
   }
 
   /// Marks a link to be folded at the end.

@@ -83,13 +83,28 @@ extension EntityCells {
       isETagOld = false
       if hidesLinks, let ownETag = text(.etag), ownETag != etag { linkETag = linkETag ?? ownETag }
     }
+    if !unread.isEmpty { unread.subtract(cells.values.keys) }
     merge(cells)
   }
 
-  /// Copies ``linkETag`` and ``isETagOld`` from another base of the same row.
-  mutating func takeMarks(_ other: EntityCells) { (linkETag, isETagOld) = (other.linkETag, other.isETagOld) }
+  /// Copies ``linkETag``, ``isETagOld`` and ``unread`` from another base of the same row.
+  mutating func takeMarks(_ other: EntityCells) {
+    (linkETag, isETagOld, unread) = (other.linkETag, other.isETagOld, other.unread)
+  }
 
-  private static let marks = [gone, keyless, links, old]
+  private static let unreadColumns = "@unread"
+
+  /// For a base: the columns that the model did not have when the version was read, or that had values of another type which
+  /// could not be converted. What the service has in them is not known, so they are not compared.
+  var unread: Set<String> {
+    get {
+      guard case .text(let names)? = self[Self.unreadColumns] else { return [] }
+      return Set(JSONSettings.decode([String].self, names) ?? [])
+    }
+    set { self[Self.unreadColumns] = newValue.isEmpty ? nil : .text(JSONSettings.encode(newValue.sorted())) }
+  }
+
+  private static let marks = [gone, keyless, links, old, unreadColumns]
 
   /// Whether the store keeps the base although no change is pending, because it has marks that are stored only there.
   var isKept: Bool { !isGone && (isKeyless || linkETag != nil || isETagOld) }
@@ -105,6 +120,14 @@ extension EntityCells {
   var isMadeHere: Bool {
     get { (integer(.state) ?? 0) & LocalState.made != 0 }
     set { self[.state] = .integer(newValue ? LocalState.made : 0) }
+  }
+
+  /// Whether readers can distinguish another version of the row. Columns that were not read with one of the two are not
+  /// compared.
+  func differs(from other: EntityCells) -> Bool {
+    var (content, otherContent) = (content, other.content)
+    for name in unread.union(other.unread) { (content[name], otherContent[name]) = (nil, nil) }
+    return content != otherContent
   }
 
   /// The cells that readers can distinguish: without the columns that only the store reads, and without NULLs.

@@ -187,6 +187,12 @@ struct ChangeQueue {
     return dependentIDs.sorted()
   }
 
+  /// Whether a held request was uncertain when it was held.
+  func wasUncertain(_ id: Int64) throws(StorageError) -> Bool {
+    let sql = "SELECT 1 FROM larder_request WHERE id = ?1 AND state = 3 AND json_extract(attempt, '$.wasUncertain')"
+    return try connection.first(sql, .integer(id)) { (_) throws(StorageError) in true } ?? false
+  }
+
   /// The effects of a request, in order.
   func effects(of request: Int64) throws(StorageError) -> [Effect] {
     try effects("request = ?1", [.integer(request)])

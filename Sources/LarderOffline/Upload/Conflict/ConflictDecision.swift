@@ -44,11 +44,12 @@ enum ConflictDecision: Hashable, Sendable {
     }
   }
 
-  /// The columns in which two versions of an entity differ.
+  /// The columns in which two versions of an entity differ, among those that were read with both.
   static func changed(from base: EntityCells, to theirs: EntityCells) -> Set<String> {
     let (old, new) = (base.content, theirs.content)
     // A response may leave out properties, but it contains those that are null.
     let names = Set(theirs.values.keys).subtracting(SystemColumn.allCases.map(\.rawValue))
+      .subtracting(base.unread).subtracting(theirs.unread)
     return names.filter { old[$0] != new[$0] }
   }
 }

@@ -174,6 +174,10 @@ struct UploadJournal: Sendable {
       {
         throw RenderingError.unfitting(ChangeMaker.bytesFirst(table))
       }
+      // A change that another model has made unfit may be retried without being repaired.
+      var check = RequestConversion(ModelTransition(within: snapshot.plan))
+      _ = check.body(of: entry.request)
+      guard check.lost.isEmpty else { throw RenderingError.unfitting(LostContent.text(check.lost)) }
       // The Content-ID is needed if other requests refer to this one, and to match responses to requests.
       var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
       let attempt = UploadAttempt(
