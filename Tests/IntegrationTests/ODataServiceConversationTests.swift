@@ -217,7 +217,7 @@ struct ODataServiceSignInTests {
     let error = await #expect(throws: ODataServiceError.self) {
       try await conversation.send(.read("A_SalesOrder?$top=1"))
     }
-    guard case .authentication(.tokenEndpoint(code: "invalid_client"))? = error?.category else {
+    guard case .authentication(.tokenEndpoint(code: "invalid_client", _))? = error?.category else {
       Issue.record("another category: \(String(describing: error?.debugDescription))")
       return
     }

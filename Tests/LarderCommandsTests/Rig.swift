@@ -30,9 +30,11 @@ struct Rig {
   }
 
   func context(_ output: Collector, _ diagnostics: Collector) -> CommandContext {
-    CommandContext(
+    var context = CommandContext(
       output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port, input: .bytes(input),
       environment: environment, directory: directory, connect: { try CommandTransport.make($0) })
+    context.pause = { _ in try Task.checkCancellation() }
+    return context
   }
 }
 

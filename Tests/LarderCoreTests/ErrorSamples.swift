@@ -176,9 +176,10 @@ enum ErrorSamples {
 
   private static func authentication(_ text: String) -> [HTTPAuthenticationError] {
     [
-      .rejected(challenge: "Basic"), .tokenEndpoint(code: "invalid_client"), .invalidGrant, .deviceCodeExpired,
+      .rejected(challenge: "Basic"), .tokenEndpoint(code: "invalid_client"), .invalidGrant(), .deviceCodeExpired,
       .accessDenied,
       .malformedTokenResponse(text), .unreachable(.cannotConnect(host: "h", reason: text)), .provider("SomeType"),
+      .unavailable(status: 429, retryAfter: "30"),
     ]
   }
 

@@ -29,7 +29,12 @@ extension OAuthFile {
   fileprivate func authentication(
     root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
   ) async throws -> any HTTPAuthentication {
-    let proof: OAuth2Client.Proof = clientSecret.map { .basic(secret: $0) } ?? .none
+    let proof: OAuth2Client.Proof =
+      switch (clientSecret, clientAuthentication) {
+      case (nil, _): .none
+      case (let secret?, .basic): .basic(secret: secret)
+      case (let secret?, .post): .body(secret: secret)
+      }
     var client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
     client.certificateAudience = .origin(root)
     let save: @Sendable (String) -> Void = { self.save(refreshToken: $0, context) }

@@ -68,12 +68,21 @@ struct OAuthFile: Sendable, Hashable {
     case deviceCode = "device_code"
   }
 
+  /// How the secret is sent to the token endpoint, by the names of RFC 7591 §2.
+  enum ClientAuthentication: String, CaseIterable {
+    /// In the field `Authorization`.
+    case basic = "client_secret_basic"
+    /// In the form.
+    case post = "client_secret_post"
+  }
+
   let file: String
   let grant: Grant
   let tokenURL: URL
   let deviceURL: URL?
   let clientID: String
   let clientSecret: String?
+  let clientAuthentication: ClientAuthentication
   let scope: String?
   let refreshToken: String?
   let user: String?
@@ -81,7 +90,8 @@ struct OAuthFile: Sendable, Hashable {
   private let members: [JSONNode.Member]
 
   private static let memberNames = [
-    "grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "scope", "refreshToken", "user",
+    "grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "clientAuthentication", "scope", "refreshToken",
+    "user",
   ]
 
   init(_ bytes: [UInt8], file: String) throws(CommandFailure) {
@@ -110,8 +120,14 @@ struct OAuthFile: Sendable, Hashable {
       let grantNames = Grant.allCases.map(\.rawValue).joined(separator: ", ")
       throw Credentials.failure(file, "'grant' must be one of \(grantNames), not '\(grantName)'")
     }
+    let authenticationName = node["clientAuthentication"]?.string ?? ClientAuthentication.basic.rawValue
+    guard let clientAuthentication = ClientAuthentication(rawValue: authenticationName) else {
+      let names = ClientAuthentication.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Credentials.failure(file, "'clientAuthentication' must be one of \(names), not '\(authenticationName)'")
+    }
     self.file = file
     self.grant = grant
+    self.clientAuthentication = clientAuthentication
     self.tokenURL = tokenURL
     self.clientID = clientID
     deviceURL = try url("deviceURL")

@@ -1,3 +1,4 @@
+internal import LarderCore
 internal import LarderHTTP
 internal import LarderService
 
@@ -15,8 +16,8 @@ struct ServiceAccess: Sendable {
     .key,
   ]
 
-  /// The options of a verb that already knows its service: those above without `--service`.
-  static let storeOptions: [OptionSyntax] = options.filter { $0 != .service }
+  /// The options of a verb on a clone: those above without `--service`.
+  static let storeOptions: [OptionSyntax] = options.filter { $0 != .service && $0 != .retry } + [.storeRetry]
 
   /// The transport of all requests.
   let transport: any HTTPTransport
@@ -30,16 +31,26 @@ struct ServiceAccess: Sendable {
   var options: ODataConversationOptions
 
   /// Reads the options. Nothing is sent.
-  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+  ///
+  /// - Parameter retry: how requests are repeated without `--retry`, and how long each wait may be.
+  init(_ arguments: ParsedArguments, _ context: CommandContext, retry: HTTPRetryPolicy = .never) throws {
     credentialFields = try CredentialHeader.fields(arguments)
     fields = try HeaderOption.fields(arguments, context)
     credentials = try Credentials.find(arguments, context)
-    var options = ODataConversationOptions(retry: .never)
+    var options = ODataConversationOptions(retry: retry)
     if let text = arguments[.retry] {
       guard let count = Int(text), (0...100).contains(count) else {
         throw arguments.usage("--retry must be a number from 0 to 100, not '\(text)'")
       }
-      options.retry = HTTPRetryPolicy(attemptLimit: count + 1)
+      options.retry = retry == .never ? HTTPRetryPolicy() : retry
+      options.retry.attemptLimit = count + 1
+    }
+    options.environment.repetitionSleep = { time in
+      // A person who waits for more than a moment is told why.
+      if time >= .seconds(3) {
+        context.note("the service is overloaded or unavailable; the next attempt is in \(time.components.seconds) s")
+      }
+      try await context.pause(time)
     }
     options.timeouts = try Self.timeouts(arguments)
     options.fields = HTTPFields(fields.filter { !HeaderOption.isRequestSpecific($0.name) })
@@ -200,6 +211,10 @@ extension OptionSyntax {
   static let timeout = OptionSyntax("--timeout", valueName: "SECONDS", .text, "fail after SECONDS")
   static let retry = OptionSyntax(
     "--retry", valueName: "N", .text, "repeat requests that may be repeated up to N times (default 0)")
+  static let storeRetry = OptionSyntax(
+    "--retry", valueName: "N", .text,
+    "repeat requests up to N times while the service is overloaded or unavailable (default 7), waiting at most 5 minutes each time and 15 minutes in all; 0 fails at once"
+  )
   static let authorities = OptionSyntax(
     "--cacert", valueName: "FILE", .file, "also trust the certificate authorities in FILE (PEM)")
   static let certificate = OptionSyntax(

@@ -1,3 +1,4 @@
+internal import LarderCore
 package import LarderHTTP
 
 /// The environment of a command: streams, variables, folder, network. It is the process's own, or a test's.
@@ -14,6 +15,8 @@ package struct CommandContext: Sendable {
   package var directory: String
   /// Creates the transport for requests.
   package var connect: @Sendable (ConnectionSettings) throws -> any HTTPTransport
+  /// Waits before a failed request is repeated.
+  package var pause: @Sendable (Duration) async throws -> Void = LarderEnvironment.system.sleep
 
   /// Creates a context.
   package init(

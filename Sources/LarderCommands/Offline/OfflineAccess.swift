@@ -33,7 +33,7 @@ struct OfflineAccess: Sendable {
   init(
     _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool
   ) async throws {
-    let access = try ServiceAccess(arguments, context)
+    let access = try ServiceAccess(arguments, context, retry: .background)
     var parameters = OfflineODataParameters(
       createsStore: createsStore, downloadsOnOpening: false, pageSize: try Self.pageSize(arguments),
       encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
@@ -70,7 +70,7 @@ struct OfflineAccess: Sendable {
   /// Returns access to this store with a network. The user is not asked to sign in, and the key is not read again,
   /// because it may come from standard input.
   func connected(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> OfflineAccess {
-    let access = try ServiceAccess(arguments, context)
+    let access = try ServiceAccess(arguments, context, retry: .background)
     var parameters = parameters
     parameters.conversation = access.options
     parameters.customHeaders = access.options.fields

@@ -13,7 +13,7 @@ extension CommandSyntax {
         + "status is 1.",
       "With --events each callback of the request is printed instead of the payload, one JSON object per line.",
       "--user-file contains user:password, or bearer TOKEN, or for OAuth 2.0 JSON with tokenURL, clientID, "
-        + "clientSecret, scope and grant: client_credentials, refresh_token (with refreshToken) or device_code (with "
+        + "clientSecret, clientAuthentication (client_secret_basic or client_secret_post), scope and grant: client_credentials, refresh_token (with refreshToken) or device_code (with "
         + "deviceURL). Without it, LARDER_USER and LARDER_PASSWORD, or LARDER_TOKEN, are read from the environment.",
     ],
     examples: [

@@ -77,7 +77,8 @@ public struct OfflineODataParameters: Sendable {
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .reject,
-    conversation: ODataConversationOptions = ODataConversationOptions(), indexes: [OfflineODataIndex] = [],
+    conversation: ODataConversationOptions = ODataConversationOptions(retry: .background),
+    indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, stagingAgeLimit: Duration = .seconds(86_400), resultPageSize: Int? = nil,
     combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil

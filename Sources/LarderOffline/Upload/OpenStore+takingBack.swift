@@ -68,7 +68,7 @@ extension OpenStore {
     let uploadRun = UploadRun(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
     for unit in Set(entries.map(\.unit)).sorted() {
       let step = await uploadRun.perform(.resolve(unit), batchError: nil)
-      if let stop = step.stop {
+      if let stop = step.stop?.error {
         if stop.isCancelled { throw stop }
         throw OfflineODataError(
           .outcomeUncertain, "request \(unit) cannot be looked up now: \(stop.errorMessage)", cause: stop)

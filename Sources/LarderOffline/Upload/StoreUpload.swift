@@ -33,9 +33,10 @@ struct StoreUpload: Sendable {
     var run = Run()
     do {
       try await store.useModel()
-      try await uploadRun(&run)
-    } catch { run.stop = run.stop ?? OfflineODataError(below: error) }
-    let (report, stop) = (try await report(run), run.stop)
+      store.forgetLastUpload()
+      try await rounds(&run)
+    } catch { run.stop = run.stop ?? UploadInterruptionReason(error) }
+    let (report, stop) = (try await report(run), run.stop?.error)
     var record = EventLog.Record(type: "Upload")
     record.rows = Int64(report.sent)
     record.details =
@@ -53,18 +54,41 @@ struct StoreUpload: Sendable {
     var counts = UploadCounts()
     var requests = 0
     var total = 0
-    var stop: OfflineODataError?
+    var stop: UploadInterruptionReason?
     var batchError: ODataServiceError?
   }
 
-  private func uploadRun(_ run: inout Run) async throws {
-    store.forgetLastUpload()
+  /// Runs rounds until one ends without a temporary failure of the service. Before each further round it waits, as the
+  /// service requires or as the conversation's policy for repetitions says. Each round looks up the requests that the
+  /// last one left uncertain, before it sends anything again.
+  private func rounds(_ run: inout Run) async throws {
+    let environment = store.conversation.options.environment
+    func newRepetitions() -> RetryStateMachine {
+      RetryStateMachine(
+        policy: store.conversation.options.retry, repeatability: .always, start: environment.uptime())
+    }
+    var repetitions = newRepetitions()
+    while true {
+      let earlierCounts = run.counts
+      try await round(&run)
+      guard let failure = run.stop?.temporaryFailure else { return }
+      if run.counts != earlierCounts { repetitions = newRepetitions() }
+      let action = repetitions.after(
+        failure, now: environment.uptime(), unixTime: environment.unixSeconds, random: environment.random())
+      guard case .wait(let pause) = action else { return }
+      (run.stop, run.batchError) = (nil, nil)
+      try await environment.sleepBeforeRepetition(pause)
+    }
+  }
+
+  private func round(_ run: inout Run) async throws {
     let journal = UploadJournal(store: store, options: options)
     let uploadRun = UploadRun(journal: journal)
     var units = try await journal.units()
-    run.total = units.reduce(0) { $0 + $1.size }
+    run.total = run.counts.decided + units.reduce(0) { $0 + $1.size }
+    let earlierCounts = run.counts
     try await uploadRun.resolveNoticedConflicts(units.map(\.id), &run.counts)
-    if run.counts != UploadCounts() { units = try await journal.units() }
+    if run.counts != earlierCounts { units = try await journal.units() }
     let rules = UploadRules(
       unitsPerBatch: store.rejectsBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
       splitsTransactions: options.splitsTransactions)
@@ -89,12 +113,13 @@ struct StoreUpload: Sendable {
     if !machine.usesBatches, options.changesPerBatch > 0 { store.recordBatchRejection(run.batchError) }
     if run.stop == nil, let first = machine.unsendable.first {
       let reason = options.changesPerBatch > 0 ? "which the service does not support" : "but changesPerBatch is 0"
-      run.stop = OfflineODataError(
-        .unsupportedByService,
-        "the changes of transaction \(first) must be sent in one batch, \(reason); set splitsTransactions to send them one by one"
-      )
+      run.stop = UploadInterruptionReason(
+        OfflineODataError(
+          .unsupportedByService,
+          "the changes of transaction \(first) must be sent in one batch, \(reason); set splitsTransactions to send them one by one"
+        ))
     }
-    if run.stop == nil, Task.isCancelled { run.stop = OfflineODataError(.cancelled) }
+    if run.stop == nil, Task.isCancelled { run.stop = UploadInterruptionReason(CancellationError()) }
   }
 
   private func report(_ run: Run) async throws -> OfflineODataUploadReport {
@@ -119,4 +144,28 @@ extension StoreUpload.Run {
 struct UploadInterruption: Error {
   let report: OfflineODataUploadReport
   let error: OfflineODataError
+}
+
+/// The reason why an upload stops before everything is sent.
+struct UploadInterruptionReason: Sendable {
+  let error: OfflineODataError
+  /// The failure of the service after which the same requests may succeed later; nil for other reasons.
+  private(set) var temporaryFailure: RetryStateMachine.Outcome?
+
+  init(_ error: any Error) {
+    guard let stop = error as? UploadStop else {
+      self.error = OfflineODataError(below: error)
+      return
+    }
+    self.error = OfflineODataError(below: stop.cause)
+    // The conversation has waited and sent the request again already, as often as the policy allows.
+    guard stop.error.sends == 1 else { return }
+    switch stop.error.category {
+    case .http(let status, _) where TemporaryStatus.contains(status):
+      let fields = stop.error.response?.fields
+      temporaryFailure = .status(status, retryAfter: fields?[.retryAfter], date: fields?[.date])
+    case .authentication(.unavailable(_, let retryAfter)): temporaryFailure = .noToken(retryAfter: retryAfter)
+    default: break
+    }
+  }
 }

@@ -22,6 +22,8 @@ struct OutgoingRequest: Sendable {
   var repeatability: HTTPRetryPolicy.Repeatability
   /// Whether the caller reads the content of a success as a stream.
   var wantsStream = false
+  /// The URL of a batch's first change.
+  var firstChange: URL?
 
   /// Creates an error about this request. A communication error has the transport's error as its cause.
   func error(
@@ -50,6 +52,10 @@ struct IncomingResponse: Sendable {
   var bytes: [UInt8]
   /// The content of a success, if the request wanted a stream.
   var stream: HTTPBodyStream?
+  /// The number of times that the request was sent.
+  var sends = 1
+  /// Whether the service's own origin sent it. False after redirects to another.
+  var isOfService = true
 
   var isSuccess: Bool { (200...299).contains(status) }
 }

@@ -48,12 +48,15 @@ extension ODataConversation {
     let message = message(request, method: method)
     do {
       let response = try await transport.send(message)
-      if request.isSameOrigin, root.isSameOrigin(response.url) { storeCookies(response) }
+      let isOfService = request.isSameOrigin && root.isSameOrigin(response.url)
+      if isOfService { storeCookies(response) }
       if request.wantsStream, (200...299).contains(response.status) {
-        return IncomingResponse(status: response.status, fields: response.fields, bytes: [], stream: response.body)
+        return IncomingResponse(
+          status: response.status, fields: response.fields, bytes: [], stream: response.body, isOfService: isOfService)
       }
       let bytes = try await response.body.collect(upTo: options.payloadByteLimit)
-      return IncomingResponse(status: response.status, fields: response.fields, bytes: bytes)
+      return IncomingResponse(
+        status: response.status, fields: response.fields, bytes: bytes, isOfService: isOfService)
     } catch {
       throw request.error(error)
     }

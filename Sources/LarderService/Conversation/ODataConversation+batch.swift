@@ -68,10 +68,11 @@ extension ODataConversation {
     }
     let written = try parts.written(isJSON: isJSON, version: version, random: options.environment.random)
     fields[.contentType] = written.contentType
-    let outgoing = OutgoingRequest(
+    var outgoing = OutgoingRequest(
       operation: "batch", method: .post, url: try root.resolve("$batch"), isSameOrigin: true, fields: fields,
       body: .bytes(written.body), timeouts: request.timeouts ?? options.timeouts,
       repeatability: request.isRead ? .always : .never)
+    outgoing.firstChange = parts.outgoing.joined().first { !$0.method.isSafe }?.url
     let response = try await exchange(outgoing)
     let stopsAtError = (version ?? .v4) >= .v4 && request.continuesOnError != true
     return (BatchExchange(response: response, written: written.parts, stopsAtError: stopsAtError), outgoing)

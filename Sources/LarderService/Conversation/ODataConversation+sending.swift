@@ -18,17 +18,37 @@ extension ODataConversation {
   ) async throws(ODataServiceError) -> IncomingResponse {
     let environment = options.environment
     var retry = RetryStateMachine(
-      policy: options.retry, repeatability: request.repeatability, start: environment.uptime())
+      policy: options.retry, repeatability: request.repeatability, isSafe: request.method.isSafe,
+      start: environment.uptime())
     var firstUncertainResult: Result<IncomingResponse, ODataServiceError>?
     while true {
       let result: Result<IncomingResponse, ODataServiceError>
       do throws(ODataServiceError) { result = .success(try await send(request)) } catch { result = .failure(error) }
-      guard let outcome = outcome(result) else { return try conclusive(result, after: firstUncertainResult).get() }
+      guard let outcome = outcome(result) else {
+        return try ended(conclusive(result, after: firstUncertainResult), sends: retry.attempts)
+      }
       let action = retry.after(
         outcome, now: environment.uptime(), unixTime: environment.unixSeconds, random: environment.random())
-      guard case .wait(let pause) = action else { return try conclusive(result, after: firstUncertainResult).get() }
+      guard case .wait(let pause) = action else {
+        return try ended(conclusive(result, after: firstUncertainResult), sends: retry.attempts)
+      }
       if !outcome.isUntouched, !request.method.isSafe { firstUncertainResult = firstUncertainResult ?? result }
       do { try await environment.sleepBeforeRepetition(pause) } catch { throw request.error(.cancelled) }
+    }
+  }
+
+  /// A result that is returned, with the number of sends.
+  private func ended(
+    _ result: Result<IncomingResponse, ODataServiceError>, sends: Int
+  ) throws(ODataServiceError) -> IncomingResponse {
+    do throws(ODataServiceError) {
+      var response = try result.get()
+      response.sends = sends
+      return response
+    } catch {
+      var error = error
+      error.sends = max(sends, error.sends)
+      throw error
     }
   }
 
@@ -59,10 +79,14 @@ extension ODataConversation {
   private func outcome(_ result: Result<IncomingResponse, ODataServiceError>) -> RetryStateMachine.Outcome? {
     switch result {
     case .success(let response):
-      response.isSuccess ? nil : .status(response.status, retryAfter: response.fields[.retryAfter])
+      response.isSuccess
+        ? nil : .status(response.status, retryAfter: response.fields[.retryAfter], date: response.fields[.date])
+    // A request for a token within this one has been repeated already.
+    case .failure(let error) where error.sends > 1: nil
     case .failure(let error):
       switch error.category {
       case .communication(let error), .authentication(.unreachable(let error)): .transport(error)
+      case .authentication(.unavailable(_, let retryAfter)): .noToken(retryAfter: retryAfter)
       default: nil
       }
     }

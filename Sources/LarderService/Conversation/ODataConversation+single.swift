@@ -122,12 +122,13 @@ extension ODataConversation {
   /// The error that an unsuccessful response means.
   func rejection(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataServiceError {
     let response = response(incoming, request)
-    if incoming.status == 401 {
-      return request.error(
-        .authentication(.rejected(challenge: incoming.fields[.wwwAuthenticate])), response: response)
-    }
-    return request.error(
-      .http(status: incoming.status, payload: ErrorResponse.payload(response)), response: response)
+    let category: ODataServiceError.Category =
+      incoming.status == 401
+      ? .authentication(.rejected(challenge: incoming.fields[.wwwAuthenticate]))
+      : .http(status: incoming.status, payload: ErrorResponse.payload(response))
+    var error = request.error(category, response: response)
+    error.sends = incoming.sends
+    return error
   }
 
   func response(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataSingleResponse {

@@ -64,6 +64,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   public let cause: (any Error)?
   /// The service's response, if there is one.
   public let response: ODataSingleResponse?
+  /// The number of times that the request was sent.
+  package internal(set) var sends = 1
 
   /// Creates an error.
   ///
@@ -95,13 +97,24 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   }
 
   /// What happened, with the service's explanation.
-  private var summary: String { category.summary + (words.map { ": " + $0 } ?? "") }
+  private var summary: String { category.summary + (words.map { ": " + $0 } ?? "") + (requiredWait ?? "") }
+
+  /// How long the service asks its clients to wait (`Retry-After`).
+  private var requiredWait: String? {
+    guard case .http(let status, _) = category, TemporaryStatus.contains(status),
+      let field = response?.fields[.retryAfter], RetryAfter.delay(field, unixTime: 0) != nil
+    else { return nil }
+    return field.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+      ? "; it asks clients to wait \(field) s" : "; it asks clients to wait until \(field)"
+  }
 
   /// True if the same request may succeed later without any change.
   public var isTransient: Bool {
     switch category {
     case .communication(let error): error.isTransient
-    case .http(let status, _): RetryableStatus.contains(status)
+    case .http(let status, _): TemporaryStatus.contains(status)
+    case .authentication(.unavailable): true
+    case .authentication(.unreachable(let error)): error.isTransient
     case .storage(let error): error.isTransient
     default: false
     }
@@ -196,9 +209,11 @@ public enum HTTPAuthenticationError: Error, Sendable, Hashable, CustomStringConv
   /// The service responded with 401 to the credentials that were sent, or none were configured.
   case rejected(challenge: String?)
   /// The token endpoint rejected the request with an error code (RFC 6749 §5.2), such as `invalid_client`.
-  case tokenEndpoint(code: String)
-  /// The grant is no longer valid (`invalid_grant`): the user must sign in again.
-  case invalidGrant
+  ///
+  /// - `description`: the server's explanation (`error_description`), shortened and without secrets; nil if it gave none.
+  case tokenEndpoint(code: String, description: String? = nil)
+  /// The grant is no longer valid (`invalid_grant`): the user must sign in again. The text is the server's explanation.
+  case invalidGrant(description: String? = nil)
   /// The device code expired before the user confirmed it (RFC 8628 §3.5).
   case deviceCodeExpired
   /// The user denied access to the device (RFC 8628 §3.5).
@@ -209,13 +224,22 @@ public enum HTTPAuthenticationError: Error, Sendable, Hashable, CustomStringConv
   case unreachable(HTTPTransportError)
   /// The application's own token provider failed; the text names the type of its error.
   case provider(String)
+  /// The token endpoint is overloaded or unavailable: 408, 425, 429, or a status from 500 on. The same request may
+  /// succeed later.
+  ///
+  /// - `retryAfter`: the field `Retry-After`.
+  case unavailable(status: Int, retryAfter: String?)
 
   /// Safe to show to a person: contains no credentials.
   public var description: String {
     switch self {
     case .rejected: "The service rejected the credentials. Sign in with other credentials."
-    case .tokenEndpoint(let code): "The token endpoint rejected the request: \(code)"
-    case .invalidGrant: "The sign-in is no longer valid. Sign in again."
+    case .tokenEndpoint(let code, let description):
+      "The token endpoint rejected the request: \(code)" + (description.map { ": \($0)" } ?? "")
+    case .invalidGrant(let description):
+      "\(HTTPAuthenticationError.invalidSignIn(description)) Sign in again."
+    case .unavailable(let status, let retryAfter):
+      "The token endpoint is overloaded or unavailable (HTTP \(status)\(retryAfter.map { ", Retry-After: \($0)" } ?? ""))."
     case .deviceCodeExpired: "The device code expired before the user confirmed it. Start the sign-in again."
     case .accessDenied: "The user denied the sign-in."
     case .malformedTokenResponse(let detail): "The token endpoint's response cannot be read: \(detail)"
@@ -337,6 +361,7 @@ extension HTTPAuthenticationError: LarderError {
     case .malformedTokenResponse: ErrorIdentity(6, "malformedTokenResponse", .server)
     case .unreachable(let error): ErrorIdentity(7, "unreachable", error.errorCategory)
     case .provider: ErrorIdentity(8, "provider", .authentication)
+    case .unavailable: ErrorIdentity(9, "unavailable", .server)
     }
   }
 
@@ -345,7 +370,8 @@ extension HTTPAuthenticationError: LarderError {
     switch self {
     case .rejected: ErrorExplanation("The service rejected the credentials.", cure: "Sign in with other credentials.")
     case .tokenEndpoint: ErrorExplanation(description, cure: "Check the client's credentials and scopes.")
-    case .invalidGrant: ErrorExplanation("The sign-in is no longer valid.", cure: "Sign in again.")
+    case .invalidGrant(let description):
+      ErrorExplanation(HTTPAuthenticationError.invalidSignIn(description), cure: "Sign in again.")
     case .deviceCodeExpired:
       ErrorExplanation("The device code expired before the user confirmed it.", cure: "Start the sign-in again.")
     case .accessDenied: ErrorExplanation(description, cure: "Sign in again, and confirm the sign-in.")
@@ -354,6 +380,12 @@ extension HTTPAuthenticationError: LarderError {
       ErrorExplanation(
         "The token endpoint cannot be reached: \(error.explanation.message)", cure: error.explanation.cure)
     case .provider: ErrorExplanation(description, cure: "Report the problem to the developers of the application.")
+    case .unavailable: ErrorExplanation(description, cure: "Try again later.")
     }
+  }
+
+  /// The first sentence about a grant that is no longer valid, with the server's explanation.
+  private static func invalidSignIn(_ description: String?) -> String {
+    ErrorExplanation.sentence("The sign-in is no longer valid" + (description.map { ": \($0)" } ?? ""))
   }
 }

@@ -19,10 +19,3 @@ enum RedactedURL {
     return withoutQuery(url) + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
   }
 }
-
-/// The statuses after which the same request may succeed later.
-enum RetryableStatus {
-  /// True for too many requests, and for a gateway or service that is unavailable. 500 is not included: the service may
-  /// have executed the request.
-  static func contains(_ status: Int) -> Bool { status == 429 || (502...504).contains(status) }
-}

@@ -71,7 +71,7 @@ struct UploadOutcomeTests {
       (ODataServiceError.Category.cancelled, UploadOutcome.stop(mayHaveTakenEffect: true)),
       (.malformedResponse(""), .unclear), (.notProcessed, .notSent), (.invalidRequest(""), .rejected),
       (.notSupported(""), .rejected), (.csrf(""), .stop(mayHaveTakenEffect: false)),
-      (.authentication(.invalidGrant), .stop(mayHaveTakenEffect: false)),
+      (.authentication(.invalidGrant()), .stop(mayHaveTakenEffect: false)),
     ])
   func others(category: ODataServiceError.Category, outcome: UploadOutcome) {
     #expect(UploadOutcome.of(ODataServiceError(category, operation: "create"), isRemoval: false) == outcome)

@@ -19,6 +19,7 @@ final class UploadRig: Sendable {
 
   init(
     _ behavior: UploadService.Behavior = .init(), orders: Int = 3, combines: Bool = false,
+    retry: HTTPRetryPolicy = .never, pause: @escaping @Sendable (Duration) async throws -> Void = { _ in },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
   ) async throws {
     service = UploadService(behavior)
@@ -28,7 +29,8 @@ final class UploadRig: Sendable {
       }
     }
     folder = try TemporaryFolder()
-    store = try UploadRig.provider(folder, service, combines: combines, sleep: sleep) { [diagnostics] in
+    store = try UploadRig.provider(folder, service, combines: combines, retry: retry, pause: pause, sleep: sleep) {
+      [diagnostics] in
       diagnostics.add($0)
     }
     try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
@@ -37,16 +39,18 @@ final class UploadRig: Sendable {
   }
 
   static func provider(
-    _ folder: TemporaryFolder, _ service: any HTTPTransport, combines: Bool = false,
+    _ folder: TemporaryFolder, _ service: any HTTPTransport, combines: Bool = false, retry: HTTPRetryPolicy = .never,
+    pause: @escaping @Sendable (Duration) async throws -> Void = { _ in },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in },
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
       storeName: "store", path: folder.path, encryptionKey: try RigKey.fromEnvironment(),
       combinesChanges: combines, onDiagnostic: onDiagnostic)
-    parameters.conversation.retry = .never
+    parameters.conversation.retry = retry
     parameters.conversation.csrf = .never
     parameters.conversation.environment = .sleeping(sleep)
+    parameters.conversation.environment.repetitionSleep = pause
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: root, transport: service, parameters: parameters)
   }

@@ -37,10 +37,10 @@ struct OAuth2StateMachineTests {
     #expect(machine.next(now: .seconds(10)) == .request(.refreshToken("R1")), "the old one stays good")
     machine.received(Self.token("B", .seconds(10), refresh: "R2"), requestedAt: .seconds(10))
     #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")))
-    machine.failed(.tokenEndpoint(code: "HTTP 503"))
+    machine.failed(.unavailable(status: 503, retryAfter: nil))
     #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")), "that may pass")
-    machine.failed(.invalidGrant)
-    #expect(machine.next(now: .seconds(20)) == .fail(.invalidGrant), "the endpoint is not asked again")
+    machine.failed(.invalidGrant())
+    #expect(machine.next(now: .seconds(20)) == .fail(.invalidGrant()), "the endpoint is not asked again")
   }
 
   @Test("with client credentials a refresh token is not used, and a rejection is not final (RFC 6749 §4.4.3)")
@@ -48,7 +48,7 @@ struct OAuth2StateMachineTests {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
     machine.received(Self.token("A", .seconds(10), refresh: "R"), requestedAt: .zero)
     #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
-    machine.failed(.invalidGrant)
+    machine.failed(.invalidGrant())
     #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
   }
 
@@ -74,7 +74,7 @@ struct OAuth2StateMachineTests {
     #expect(polling.next(now: .seconds(20)) == .wait(.seconds(20)))
     #expect(polling.next(now: .seconds(81)) == .expired)
     for failure in [
-      HTTPAuthenticationError.accessDenied, .deviceCodeExpired, .invalidGrant, .tokenEndpoint(code: "invalid_client"),
+      HTTPAuthenticationError.accessDenied, .deviceCodeExpired, .invalidGrant(), .tokenEndpoint(code: "invalid_client"),
       .unreachable(.cancelled),
     ] {
       #expect(polling.after(failure) == failure)

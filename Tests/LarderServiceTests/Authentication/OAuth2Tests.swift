@@ -116,7 +116,8 @@ struct OAuth2Tests {
       (200, #"{"access_token":"A\r\nX: y","token_type":"bearer"}"#, "malformed"),
       (200, #"{"access_token":"A","token_type":"bearer","expires_in":"x"}"#, "malformed"),
       (200, #"{"access_token":"A","token_type":"bearer","expires_in":-1}"#, "malformed"),
-      (400, #"{"error":"invalid_grant"}"#, "invalidGrant"), (400, "<html>", "HTTP 400"), (503, "", "HTTP 503"),
+      (400, #"{"error":"invalid_grant"}"#, "invalidGrant"), (400, "<html>", "HTTP 400"), (503, "", "unavailable"),
+      (429, #"{"error":"invalid_grant"}"#, "unavailable"),
       (302, "", "HTTP 302"),
     ])
   func malformed(status: Int, body: String, expected: String) async throws {
@@ -128,10 +129,45 @@ struct OAuth2Tests {
     } catch {
       switch error {
       case .malformedTokenResponse: #expect(expected == "malformed")
-      case .tokenEndpoint(let code): #expect(expected == code)
-      default: #expect(expected == "\(error)" || expected == "invalidGrant" && error == .invalidGrant)
+      case .tokenEndpoint(let code, _): #expect(expected == code)
+      case .unavailable: #expect(expected == "unavailable")
+      default: #expect(expected == "\(error)" || expected == "invalidGrant" && error == .invalidGrant())
       }
     }
+  }
+
+  @Test(
+    "a rejection by the token endpoint contains the server's explanation (RFC 6749 §5.2)",
+    arguments: ["invalid_grant", "invalid_client"])
+  func explained(code: String) async throws {
+    let body = #"{"error":"\#(code)","error_description":"AADSTS700082: The refresh token has\r\n expired."}"#
+    let authentication = OAuth2Authentication(
+      clientCredentials: try Self.client(.none), transport: FakeTransport([.json(body, status: 400)]))
+    let error = await #expect(throws: HTTPAuthenticationError.self) { try await authentication.authorization() }
+    #expect(error?.description.contains("AADSTS700082: The refresh token has expired.") == true)
+  }
+
+  @Test(
+    "a token endpoint that is overloaded or unavailable is waited for, and the user need not sign in again",
+    arguments: [408, 425, 429, 500, 502, 503, 504])
+  func unavailable(status: Int) async throws {
+    let waits = Mutex<[Duration]>([])
+    let tokens = FakeTransport([
+      FakeResponse(status, [.retryAfter: "20"]), .json(#"{"access_token":"A","token_type":"Bearer"}"#),
+    ])
+    let authentication = OAuth2Authentication(
+      refreshToken: "R", identity: "u", client: try Self.client(.none), transport: tokens)
+    let transport = FakeTransport([FakeResponse(204)])
+    var options = ODataConversationOptions(version: .v4, csrf: .never)
+    options.environment.repetitionSleep = { time in waits.withLock { $0.append(time) } }
+    let root = try #require(URL(string: "https://h/s/"))
+    let service = try ODataConversation(
+      root: root, transport: transport, authentication: authentication, options: options)
+    _ = try await service.send(
+      ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json")))
+    #expect(waits.withLock { $0 } == [.seconds(20)])
+    #expect(transport.requests.map { $0.fields[.authorization] } == ["Bearer A"])
+    #expect(tokens.requests.count == 2)
   }
 
   @Test("a numeric string is a lifetime too, and a very long one does not trap")

@@ -201,4 +201,69 @@ struct CredentialTests {
       return
     }
   }
+
+  /// Where a service gives its token.
+  enum TokenPlace: String, CaseIterable, Sendable {
+    case rootWith404 = "/sap/S/"
+    case metadata = "/sap/S/$metadata"
+    case set = "/sap/S/P"
+  }
+
+  @Test(
+    "a token that the root does not give is requested from the metadata, then from the set; any response of the service has it",
+    arguments: [
+      (TokenPlace.rootWith404, false, ["HEAD /sap/S/"]),
+      (.metadata, false, ["HEAD /sap/S/", "GET /sap/S/", "HEAD /sap/S/$metadata"]),
+      (
+        .set, false,
+        [
+          "HEAD /sap/S/", "GET /sap/S/", "HEAD /sap/S/$metadata", "GET /sap/S/$metadata", "HEAD /sap/S/P",
+          "GET /sap/S/P?$top=1",
+        ]
+      ),
+      (
+        .set, true,
+        [
+          "HEAD /sap/S/", "GET /sap/S/", "HEAD /sap/S/$metadata", "GET /sap/S/$metadata", "HEAD /sap/S/P",
+          "GET /sap/S/P?$top=1",
+        ]
+      ),
+    ])
+  func tokenPlaces(place: TokenPlace, isBatch: Bool, requests: [String]) async throws {
+    let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+      if request.method == .post {
+        return FakeResponse(request.fields[.csrfToken] == "T" ? 202 : 403, [.csrfToken: "Required"])
+      }
+      let path = request.url.path
+      // A set that rejects HEAD, as those of some gateways.
+      guard place.rawValue == path || place.rawValue == path + "/", place != .set || request.method == .get else {
+        return FakeResponse(404)
+      }
+      return FakeResponse(place == .set ? 200 : 404, [.csrfToken: "T"])
+    }
+    let service = try conversation(transport) { ($0.csrf, $0.version) = (.always, .v4) }
+    if isBatch {
+      _ = await serviceError { _ = try await service.send(ODataBatchRequest([.changeSet([Self.change])])) }
+    } else {
+      _ = try await service.send(Self.change)
+    }
+    #expect(transport.trace().dropLast() == requests[...])
+    #expect(transport.requests.last?.fields[.csrfToken] == "T")
+  }
+
+  @Test("a token of another origin, to which the request for it was redirected, does not count")
+  func foreignToken() async throws {
+    let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+      var response = FakeResponse(request.method == .post ? 403 : 200, [.csrfToken: "T"])
+      if request.method != .post { response.url = URL(string: "https://login.example/form") }
+      return response
+    }
+    let service = try conversation(transport) { $0.csrf = .always }
+    let error = await serviceError { _ = try await service.send(Self.change) }
+    guard case .csrf? = error?.category else {
+      Issue.record("another category: \(String(describing: error))")
+      return
+    }
+    #expect(transport.requests.allSatisfy { $0.method != .post })
+  }
 }

@@ -33,7 +33,10 @@ struct RetryTests {
   @Test(
     "which requests are repeated, by outcome and repeatability",
     arguments: [
-      (Machine.Outcome.status(429, retryAfter: nil), [true, true, false]),
+      // Not executed: RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4.
+      (Machine.Outcome.status(408, retryAfter: nil), [true, true, true]),
+      (.status(425, retryAfter: nil), [true, true, true]),
+      (.status(429, retryAfter: nil), [true, true, true]),
       (.status(500, retryAfter: nil), [false, false, false]),
       (.status(502, retryAfter: nil), [true, false, false]),
       (.status(503, retryAfter: nil), [true, true, false]),
@@ -78,12 +81,43 @@ struct RetryTests {
     #expect(RetryAfter.delay(field, unixTime: 784_111_740) == expected)
   }
 
-  @Test("a Retry-After is respected, and one beyond the total time ends the retries")
+  @Test(
+    "a failed read is repeated whatever the failure, but a failure that may remain only twice; 501, 505, 510 and 511 remain",
+    arguments: [
+      (500, 2), (502, 6), (503, 6), (504, 6), (507, 2), (520, 2), (524, 2), (599, 2), (501, 0), (505, 0), (510, 0),
+      (511, 0),
+      (404, 0), (408, 6), (429, 6),
+    ])
+  func failedReads(status: Int, repetitions: Int) {
+    var machine = Machine(
+      policy: HTTPRetryPolicy(attemptLimit: 7), repeatability: .always, isSafe: true, start: .zero)
+    var count = 0
+    while machine.after(.status(status, retryAfter: nil), now: .zero, unixTime: 0, random: 0) == .wait(.zero) {
+      count += 1
+    }
+    #expect(count == repetitions)
+  }
+
+  @Test("a Retry-After is respected; one beyond the total time, or beyond its own limit, ends the retries")
   func keepsRetryAfter() {
     var machine = Self.machine()
     #expect(
       machine.after(.status(503, retryAfter: "7"), now: .zero, unixTime: 0, random: .max) == .wait(.seconds(7)))
-    #expect(machine.after(.status(503, retryAfter: "70"), now: .seconds(7), unixTime: 0, random: 0) == .deliver)
+    #expect(machine.after(.status(503, retryAfter: "60"), now: .seconds(7), unixTime: 0, random: 0) == .deliver)
     #expect(machine.after(.status(503, retryAfter: nil), now: .seconds(61), unixTime: 0, random: 0) == .deliver)
+    var patient = Machine(policy: .background, repeatability: .never, start: .zero)
+    #expect(patient.after(.status(429, retryAfter: "300"), now: .zero, unixTime: 0, random: 0) == .wait(.seconds(300)))
+    #expect(patient.after(.status(429, retryAfter: "301"), now: .zero, unixTime: 0, random: 0) == .deliver)
+  }
+
+  @Test(
+    "a Retry-After with a date counts from the date of the response, because the clocks may differ (RFC 9110 §10.2.3)")
+  func responseDate() {
+    var machine = Self.machine()
+    let outcome = Machine.Outcome.status(
+      429, retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT", date: "Sun, 06 Nov 1994 08:49:30 GMT")
+    #expect(machine.after(outcome, now: .zero, unixTime: 1_000_000_000, random: 0) == .wait(.seconds(7)))
+    let undated = Machine.Outcome.status(429, retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT", date: "now")
+    #expect(machine.after(undated, now: .zero, unixTime: 784_111_740, random: 0) == .wait(.seconds(37)))
   }
 }

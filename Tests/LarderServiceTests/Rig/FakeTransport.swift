@@ -40,7 +40,7 @@ final class FakeTransport: HTTPTransport {
     let response = try await handler(request, index)
     if let failure = response.failure { throw failure }
     return HTTPResponse(
-      status: response.status, fields: response.fields, url: request.url,
+      status: response.status, fields: response.fields, url: response.url ?? request.url,
       body: HTTPBodyStream(Array(response.body.utf8)))
   }
 }
@@ -50,6 +50,8 @@ struct FakeResponse: Sendable {
   var fields: HTTPFields
   var body: String
   var failure: HTTPTransportError?
+  /// The URL after redirects; nil for that of the request.
+  var url: URL?
 
   init(_ status: Int, _ fields: HTTPFields = [:], _ body: String = "") {
     self.status = status

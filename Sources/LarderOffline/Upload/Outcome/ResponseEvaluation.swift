@@ -22,12 +22,12 @@ struct ResponseEvaluation: Sendable {
   /// Determines the results of a unit's requests. `stop` is the reason why the upload stops.
   func outcomes(
     of unit: PreparedUnit, _ response: UnitResponse
-  ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
+  ) async throws -> (UploadCommit.Unit, stop: UploadStop?) {
     do { return try await evaluate(unit, response) } catch let stop as UploadStop {
       // The service cannot be reached now. The next upload looks up the whole unit.
       let outcomes = unit.members.map { (entry: $0.entry, outcome: RequestOutcome.inDoubt) }
       let unit = UploadCommit.Unit(id: unit.id, outcomes: outcomes, isRejected: isRejection(response))
-      return (unit, OfflineODataError(below: stop.cause))
+      return (unit, stop)
     }
   }
 
@@ -48,9 +48,9 @@ struct ResponseEvaluation: Sendable {
 
   private func evaluate(
     _ unit: PreparedUnit, _ response: UnitResponse
-  ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
+  ) async throws -> (UploadCommit.Unit, stop: UploadStop?) {
     var outcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
-    var stop: OfflineODataError?
+    var stop: UploadStop?
     if let outcomes = try await outcomesWithoutNames(unit, response) {
       return (UploadCommit.Unit(id: unit.id, outcomes: outcomes), nil)
     }
@@ -155,14 +155,14 @@ struct ResponseEvaluation: Sendable {
 
   private func outcome(
     of member: PreparedRequest, _ error: ODataServiceError
-  ) async throws -> (RequestOutcome, stop: OfflineODataError?) {
+  ) async throws -> (RequestOutcome, stop: UploadStop?) {
     let meaning = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
     switch meaning {
     case .done, .doneBefore: return (.done(ServerResponse()), nil)
     case .notSent: return (.queued, nil)
     case .unclear: return (.inDoubt, nil)
     case .stop(let mayHaveTakenEffect):
-      return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
+      return (mayHaveTakenEffect ? .inDoubt : .queued, UploadStop(error))
     case .rejected:
       if let outcome = try await earlierSuccess(member, error) { return (outcome, nil) }
       if let outcome = try await unacceptableOutcome(member, error) { return (outcome, nil) }

@@ -7,6 +7,9 @@ struct UploadCounts: Sendable, Hashable {
   var failed = 0
   var discarded = 0
 
+  /// The number of changes that are no longer pending.
+  var decided: Int { sent + failed + discarded }
+
   static func += (left: inout UploadCounts, right: UploadCounts) {
     left.sent += right.sent
     left.failed += right.failed

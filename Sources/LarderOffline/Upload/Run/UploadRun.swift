@@ -19,7 +19,7 @@ struct UploadRun: Sendable {
     var counts = UploadCounts()
     var requests = 0
     /// The reason why the upload stops.
-    var stop: OfflineODataError?
+    var stop: UploadInterruptionReason?
     /// The reason why a batch of one unit was rejected.
     var batchError: ODataServiceError?
   }
@@ -34,13 +34,13 @@ struct UploadRun: Sendable {
       case .archive(let id): return try await archive(id, batchError)
       case .finish: return Step(inputs: [])
       }
-    } catch { return stopped(action, OfflineODataError(below: (error as? UploadStop)?.cause ?? error)) }
+    } catch { return stopped(action, UploadInterruptionReason(error)) }
   }
 
   /// The result if the file failed or the service cannot be reached. The recorded sends stay, and the next upload looks
   /// up their outcome.
-  private func stopped(_ action: UploadMachine.Action, _ error: OfflineODataError) -> Step {
-    var step = Step(inputs: [.stop], stop: error)
+  private func stopped(_ action: UploadMachine.Action, _ reason: UploadInterruptionReason) -> Step {
+    var step = Step(inputs: [.stop], stop: reason)
     switch action {
     case .sendBatch(let ids):
       step.inputs.append(
@@ -73,7 +73,7 @@ struct UploadRun: Sendable {
     for (place, unit) in prepared.units.enumerated() {
       let (outcome, stop) = try await evaluation.outcomes(of: unit, unitResponse(response, place, unit))
       units.append(outcome)
-      if let stop { step.stop = step.stop ?? stop }
+      if let stop { step.stop = step.stop ?? UploadInterruptionReason(stop) }
     }
     let committed = try await commit.commit(units)
     step.counts += committed.counts
@@ -123,7 +123,7 @@ struct UploadRun: Sendable {
       step.batchError = error
       step.inputs = [.rejected(ids, batchError, others: others)]
     } else {
-      step.stop = OfflineODataError(below: UploadStop(error).cause)
+      step.stop = UploadInterruptionReason(UploadStop(error))
       let unitOutcomes = Dictionary(ids.map { ($0, unitOutcome) }, uniquingKeysWith: { first, _ in first })
       step.inputs = [.stop, .sent(unitOutcomes.merging(others) { first, _ in first })]
     }
@@ -158,7 +158,7 @@ struct UploadRun: Sendable {
       step.counts += committed.counts
       unitOutcome = committed.unitOutcomes[id] ?? .gone
       if let stop {
-        step.stop = stop
+        step.stop = UploadInterruptionReason(stop)
         step.inputs.append(.stop)
         break
       }
@@ -174,11 +174,9 @@ struct UploadRun: Sendable {
   func resolveNoticedConflicts(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
     for (id, entries) in try await journal.conflicts(in: ids) {
       try Task.checkCancellation()
-      do {
-        let outcomes = try await ConflictResolution(journal: journal).resolvingNoticedConflicts(
-          entries.map { ($0, .queued) })
-        counts += try await commit.commit([UploadCommit.Unit(id: id, outcomes: outcomes)]).counts
-      } catch let stop as UploadStop { throw stop.cause }
+      let outcomes = try await ConflictResolution(journal: journal).resolvingNoticedConflicts(
+        entries.map { ($0, .queued) })
+      counts += try await commit.commit([UploadCommit.Unit(id: id, outcomes: outcomes)]).counts
     }
   }
 

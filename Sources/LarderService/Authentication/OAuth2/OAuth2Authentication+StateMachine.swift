@@ -41,7 +41,7 @@ extension OAuth2Authentication {
       }
       // A client with its own credentials needs no refresh token (RFC 6749 §4.4.3), even if it received one.
       if hasClientCredentials { return .request(.clientCredentials) }
-      return refreshToken.map { .request(.refreshToken($0)) } ?? .fail(.invalidGrant)
+      return refreshToken.map { .request(.refreshToken($0)) } ?? .fail(.invalidGrant())
     }
 
     /// Records a token from the endpoint, which was requested at the time `askedAt`.
@@ -53,7 +53,7 @@ extension OAuth2Authentication {
 
     /// Records a rejection by the endpoint.
     mutating func failed(_ failure: HTTPAuthenticationError) {
-      if failure == .invalidGrant, !hasClientCredentials { state = .ended(failure) }
+      if case .invalidGrant = failure, !hasClientCredentials { state = .ended(failure) }
     }
 
     /// Records that the service responded with 401 to a token. Another request may have received a newer token

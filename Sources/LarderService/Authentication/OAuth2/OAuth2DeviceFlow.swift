@@ -107,9 +107,12 @@ struct DeviceCodePolling {
   /// Decides what a failure means. Nil continues polling, more slowly if the server requires it or cannot be reached.
   mutating func after(_ failure: HTTPAuthenticationError) -> HTTPAuthenticationError? {
     switch failure {
-    case .tokenEndpoint("authorization_pending"): return nil
-    case .tokenEndpoint("slow_down"):
+    case .tokenEndpoint("authorization_pending", _): return nil
+    case .tokenEndpoint("slow_down", _):
       interval += .seconds(5)
+      return nil
+    case .unavailable:
+      interval = min(interval * 2, .seconds(300))
       return nil
     case .unreachable(let error) where error.isTransient:
       interval = min(interval * 2, .seconds(300))

@@ -31,10 +31,11 @@ enum OAuth2TokenEndpoint {
     -> JSONNode
   {
     let status: Int
+    let retryAfter: String?
     let bytes: [UInt8]
     do {
       let response = try await transport.send(request)
-      status = response.status
+      (status, retryAfter) = (response.status, response.fields[.retryAfter])
       bytes = try await response.body.collect(upTo: maximumBytes)
     } catch let error as HTTPTransportError {
       throw .unreachable(error)
@@ -46,16 +47,22 @@ enum OAuth2TokenEndpoint {
       guard let node, node.members != nil else { throw .malformedTokenResponse("its content is not a JSON object") }
       return node
     }
-    throw failure(node?["error"]?.string ?? "HTTP \(status)")
+    if TemporaryStatus.isUntouched(status) || TemporaryStatus.isFailure(status) {
+      throw .unavailable(status: status, retryAfter: retryAfter.map { String($0.prefix(40)) })
+    }
+    throw failure(node?["error"]?.string ?? "HTTP \(status)", node?["error_description"]?.string)
   }
 
   /// The failure that an error code means (RFC 6749 §5.2; RFC 8628 §3.5).
-  static func failure(_ code: String) -> HTTPAuthenticationError {
-    switch code {
-    case "invalid_grant": .invalidGrant
+  static func failure(_ code: String, _ explanation: String? = nil) -> HTTPAuthenticationError {
+    let description = explanation.flatMap(ErrorText.line)
+    return switch code {
+    case "invalid_grant": .invalidGrant(description: description)
     case "expired_token": .deviceCodeExpired
     case "access_denied": .accessDenied
-    default: .tokenEndpoint(code: String(code.filter { $0.isASCII && !$0.isNewline }.prefix(80)))
+    default:
+      .tokenEndpoint(
+        code: String(code.filter { $0.isASCII && !$0.isNewline }.prefix(80)), description: description)
     }
   }
 
