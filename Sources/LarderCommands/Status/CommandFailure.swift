@@ -31,7 +31,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
   static func status(ofHTTP status: Int) -> CommandStatus {
     switch status {
     case 200..<300: .done
-    case 401, 407, 408, 429: .network
+    case 401, 407, 408, 425, 429: .network
     case 400..<500: .negative
     default: .network
     }

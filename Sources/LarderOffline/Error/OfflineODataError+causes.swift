@@ -73,7 +73,7 @@ extension OfflineODataError {
     switch status {
     case 401, 407: .authenticationFailed
     case 408: .timeout
-    case 429, 502, 503, 504: .serviceUnavailable
+    case 425, 429, 502, 503, 504: .serviceUnavailable
     case 500...: .serviceFailed
     default: .requestRejected
     }

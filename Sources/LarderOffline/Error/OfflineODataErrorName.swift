@@ -143,7 +143,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case timeout = 5004
   /// The connection was lost before the response was complete.
   case connectionLost = 5005
-  /// The service is temporarily unavailable: 429, 502, 503, 504.
+  /// The service is temporarily unavailable: 425, 429, 502, 503, 504, or its token endpoint is.
   case serviceUnavailable = 5006
   /// The service does not know the caller, or no credentials could be obtained.
   case authenticationFailed = 5007

@@ -71,7 +71,7 @@ struct GetVerbTests {
     "The exit status distinguishes a failure of the client from one of the server",
     arguments: [
       (400, CommandStatus.negative), (401, .network), (403, .negative), (404, .negative), (410, .negative),
-      (412, .negative), (429, .network), (500, .network), (503, .network),
+      (412, .negative), (408, .network), (425, .network), (429, .network), (500, .network), (503, .network),
     ])
   func statuses(status: Int, expected: CommandStatus) async throws {
     let error = #"{"error":{"code":"X/1","message":"No \u001b[31mluck","details":[{"code":"D","message":"a detail"}]}}"#

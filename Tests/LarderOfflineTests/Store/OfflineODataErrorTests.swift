@@ -62,8 +62,9 @@ struct OfflineODataErrorTests {
     "a status becomes the category that says what to do",
     arguments: [
       (400, OfflineODataErrorName.requestRejected), (401, .authenticationFailed), (404, .requestRejected),
-      (408, .timeout), (410, .requestRejected), (429, .serviceUnavailable), (500, .serviceFailed),
-      (501, .serviceFailed), (502, .serviceUnavailable), (503, .serviceUnavailable), (504, .serviceUnavailable),
+      (408, .timeout), (410, .requestRejected), (425, .serviceUnavailable), (429, .serviceUnavailable),
+      (500, .serviceFailed), (501, .serviceFailed), (502, .serviceUnavailable), (503, .serviceUnavailable),
+      (504, .serviceUnavailable),
     ])
   func status(_ status: Int, _ name: OfflineODataErrorName) {
     let error = OfflineODataError(
@@ -79,6 +80,13 @@ struct OfflineODataErrorTests {
       (.communication(.suspended), .storeSuspended, "Call resume()"),
       (.communication(.bodyConsumed), .internalFailure, "only once"),
       (.communication(.tooManyRedirects), .transportFailed, "redirects"),
+      (.authentication(.unavailable(status: 429, retryAfter: "3600")), .serviceUnavailable, "3600"),
+      (.authentication(.unreachable(.timeout(phase: "connect"))), .timeout, "The token endpoint cannot be reached"),
+      (.authentication(.unreachable(.cancelled)), .cancelled, "cancelled"),
+      (
+        .authentication(.invalidGrant(description: "The refresh token has expired.")), .authenticationFailed,
+        "The refresh token has expired."
+      ),
     ])
   func requests(_ category: ODataServiceError.Category, _ name: OfflineODataErrorName, _ text: String) {
     let error = OfflineODataError(below: ODataServiceError(category, operation: "read", url: "https://h/"))
