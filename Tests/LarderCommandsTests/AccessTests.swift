@@ -54,6 +54,19 @@ struct AccessTests {
     #expect(failure?.message.contains("secret") == false)
   }
 
+  @Test(
+    "clientAuthentication is one of two names, and needs a secret",
+    arguments: [
+      (#""clientSecret":"s","clientAuthentication":"post""#, "client_secret_basic, client_secret_post, not 'post'"),
+      (#""refreshToken":"R","clientAuthentication":"client_secret_post""#, "'clientSecret' is missing"),
+    ])
+  func badClientAuthentication(members: String, reason: String) throws {
+    let text = #"{"tokenURL":"https://h/t","clientID":"c",\#(members)}"#
+    let failure = #expect(throws: CommandFailure.self) { try Credentials.read(Array(text.utf8), file: "f") }
+    #expect(failure?.status == .storage)
+    #expect(failure?.message.contains(reason) == true, "\(failure?.message ?? "")")
+  }
+
   @Test("Incomplete credentials in the environment exit with 2", arguments: ["LARDER_USER", "LARDER_PASSWORD"])
   func environment(name: String) async {
     #expect(await Rig(environment: [name: "x"]).run("get", "http://127.0.0.1:1/x").status == .usage)
@@ -82,6 +95,53 @@ struct AccessTests {
     #expect(node["refreshToken"]?.string == "R2")
     #expect(node["user"]?.string == "me")
     #expect(!InputFile.isReadableByOthers(tokenFile))
+  }
+
+  @Test(
+    "The secret is sent in a header field or in the form (RFC 6749 §2.3.1)",
+    arguments: [
+      ("", "Basic Yzpz", "grant_type=client_credentials"),
+      (#","clientAuthentication":"client_secret_basic""#, "Basic Yzpz", "grant_type=client_credentials"),
+      (
+        #","clientAuthentication":"client_secret_post""#, nil,
+        "grant_type=client_credentials&client_id=c&client_secret=s"
+      ),
+    ] as [(String, String?, String)])
+  func clientAuthentication(member: String, field: String?, form: String) async throws {
+    let server = try ScriptedServer { request in
+      request.path == "/token"
+        ? .response(
+          200, fields: ["Content-Type": "application/json"], body: #"{"access_token":"A1","token_type":"Bearer"}"#)
+        : .response(200, body: request.fields[.authorization] ?? "none")
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let text = #"{"tokenURL":"\#(server.text("/token"))","clientID":"c","clientSecret":"s"\#(member)}"#
+    let file = try folder.write(Array(text.utf8), to: "client")
+    #expect(await Rig().run("get", "--user-file", file, server.text("/x")).output == "Bearer A1")
+    let request = try #require(server.requests.first { $0.path == "/token" })
+    #expect(request.fields[.authorization] == field)
+    #expect(request.text == form)
+  }
+
+  @Test(
+    "A token endpoint that is overloaded or unavailable exits with 3 and the time, and blames no credentials",
+    arguments: [408, 425, 429, 500, 503])
+  func tokenUnavailable(status: Int) async throws {
+    let server = try ScriptedServer { _ in
+      .response(
+        status, fields: ["Content-Type": "application/json", "Retry-After": "3600"],
+        body: #"{"error":"invalid_grant"}"#)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let text = #"{"tokenURL":"\#(server.text("/token"))","clientID":"c","refreshToken":"R"}"#
+    let file = try folder.write(Array(text.utf8), to: "client")
+    let outcome = await Rig().run("get", "--user-file", file, server.text("/x"))
+    #expect(outcome.status == .network)
+    #expect(outcome.diagnostics.contains("3600"), "\(outcome.diagnostics)")
+    #expect(!outcome.diagnostics.lowercased().contains("sign in"), "\(outcome.diagnostics)")
+    #expect(!outcome.diagnostics.contains("--user-file"), "\(outcome.diagnostics)")
   }
 
   @Test("A failed token endpoint exits with 3")

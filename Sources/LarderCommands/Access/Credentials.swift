@@ -125,6 +125,9 @@ struct OAuthFile: Sendable, Hashable {
       let names = ClientAuthentication.allCases.map(\.rawValue).joined(separator: ", ")
       throw Credentials.failure(file, "'clientAuthentication' must be one of \(names), not '\(authenticationName)'")
     }
+    if node["clientAuthentication"] != nil, node["clientSecret"] == nil {
+      throw Credentials.failure(file, "'clientAuthentication' is how the secret is sent, but 'clientSecret' is missing")
+    }
     self.file = file
     self.grant = grant
     self.clientAuthentication = clientAuthentication

@@ -42,6 +42,7 @@ enum ServiceFailure {
               separator: ": "))
       }
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    case .authentication(.unavailable), .authentication(.unreachable): return nil
     case .authentication: return signIn
     case .csrf: return "Use --service ROOT if the service's root cannot be derived from the URL."
     default: return nil

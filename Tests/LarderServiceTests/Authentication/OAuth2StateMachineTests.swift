@@ -73,6 +73,8 @@ struct OAuth2StateMachineTests {
     #expect(polling.after(.unreachable(.timeout(phase: "connect"))) == nil)
     #expect(polling.next(now: .seconds(20)) == .wait(.seconds(20)))
     #expect(polling.next(now: .seconds(81)) == .expired)
+    #expect(polling.after(.tokenEndpoint(code: "access_denied")) == .accessDenied)
+    #expect(polling.after(.tokenEndpoint(code: "expired_token")) == .deviceCodeExpired)
     for failure in [
       HTTPAuthenticationError.accessDenied, .deviceCodeExpired, .invalidGrant(), .tokenEndpoint(code: "invalid_client"),
       .unreachable(.cancelled),

@@ -170,6 +170,48 @@ struct OAuth2Tests {
     #expect(tokens.requests.count == 2)
   }
 
+  @Test(
+    "an error code for a temporary failure is one with any status (RFC 6749 §4.1.2.1)",
+    arguments: ["temporarily_unavailable", "server_error"], [400, 401, 403])
+  func temporaryCode(code: String, status: Int) async throws {
+    let authentication = OAuth2Authentication(
+      clientCredentials: try Self.client(.none),
+      transport: FakeTransport([.json(#"{"error":"\#(code)"}"#, status: status, [.retryAfter: "7"])]))
+    await #expect(throws: HTTPAuthenticationError.unavailable(status: status, retryAfter: "7")) {
+      try await authentication.authorization()
+    }
+  }
+
+  @Test(
+    "a Retry-After with a date counts from the date of the response (RFC 9110 §10.2.3)",
+    arguments: [
+      ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:30 GMT", "7"),
+      ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:00 GMT", "0"),
+      ("Sun, 06 Nov 1994 08:49:37 GMT", nil, "Sun, 06 Nov 1994 08:49:37 GMT"),
+      ("20", "Sun, 06 Nov 1994 08:49:30 GMT", "20"), ("soon", "Sun, 06 Nov 1994 08:49:30 GMT", "soon"),
+    ] as [(String, String?, String)])
+  func waitUntilDate(field: String, date: String?, expected: String) async throws {
+    var fields: HTTPFields = [.retryAfter: field]
+    fields[.date] = date
+    let authentication = OAuth2Authentication(
+      clientCredentials: try Self.client(.none), transport: FakeTransport([FakeResponse(429, fields)]))
+    await #expect(throws: HTTPAuthenticationError.unavailable(status: 429, retryAfter: expected)) {
+      try await authentication.authorization()
+    }
+  }
+
+  @Test(
+    "the codes of the device flow mean nothing else elsewhere: a client without permission is not a user who denied access",
+    arguments: ["access_denied", "expired_token"])
+  func codesOfDevices(code: String) async throws {
+    let body = #"{"error":"\#(code)","error_description":"Client is not authorized to access X."}"#
+    let authentication = OAuth2Authentication(
+      clientCredentials: try Self.client(.none), transport: FakeTransport([.json(body, status: 403)]))
+    let expected = HTTPAuthenticationError.tokenEndpoint(
+      code: code, description: "Client is not authorized to access X.")
+    await #expect(throws: expected) { try await authentication.authorization() }
+  }
+
   @Test("a numeric string is a lifetime too, and a very long one does not trap")
   func lifetimes() async throws {
     let clock = TestClock()
@@ -239,6 +281,31 @@ struct OAuth2Tests {
     let prompt = try await flow.start()
     await #expect(throws: HTTPAuthenticationError.deviceCodeExpired) { try await flow.token(for: prompt) }
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(5)])
+  }
+
+  @Test(
+    "polling waits as long as an overloaded server requires; a wait longer than the code is valid is an error with the time",
+    arguments: [(20, true), (3600, false)])
+  func deviceWaits(seconds: Int, succeeds: Bool) async throws {
+    let clock = TestClock()
+    let transport = FakeTransport([
+      .json(#"{"device_code":"D","user_code":"U","verification_uri":"https://id.example/d","expires_in":600}"#),
+      .json(#"{"error":"slow_down"}"#, status: 429, [.retryAfter: "\(seconds)"]),
+      .json(#"{"error":"authorization_pending"}"#, status: 400), Self.granted,
+    ])
+    let flow = try OAuth2DeviceFlow(
+      client: try Self.client(.none), deviceEndpoint: try #require(URL(string: "https://id.example/device")),
+      transport: transport, environment: clock.environment())
+    let prompt = try await flow.start()
+    guard succeeds else {
+      await #expect(throws: HTTPAuthenticationError.unavailable(status: 429, retryAfter: "3600")) {
+        try await flow.token(for: prompt)
+      }
+      #expect(clock.sleeps == [.seconds(5)])
+      return
+    }
+    #expect(try await flow.token(for: prompt).accessToken == "A")
+    #expect(clock.sleeps == [.seconds(5), .seconds(20), .seconds(10)])
   }
 
   @Test("an endpoint without TLS is rejected, except on this machine")

@@ -70,6 +70,7 @@ public struct OAuth2DeviceFlow: Sendable {
     var polling = DeviceCodePolling(
       interval: prompt.interval, lifetime: prompt.lifetime, start: prompt.start)
     let form = OAuth2Grant.deviceCode(prompt.deviceCode).form(scope: nil) + client.parameters
+    var lastFailure: HTTPAuthenticationError?
     while case .wait(let pause) = polling.next(now: environment.uptime()) {
       do { try await environment.sleep(pause) } catch { throw .unreachable(.cancelled) }
       do throws(HTTPAuthenticationError) {
@@ -78,8 +79,11 @@ public struct OAuth2DeviceFlow: Sendable {
         return try OAuth2TokenEndpoint.token(node)
       } catch {
         if let failure = polling.after(error) { throw failure }
+        lastFailure = error
       }
     }
+    // The user may have confirmed the code, but the server does not give a token before it expires.
+    if case .unavailable? = lastFailure, let lastFailure { throw lastFailure }
     throw .deviceCodeExpired
   }
 }
@@ -94,6 +98,8 @@ struct DeviceCodePolling {
   }
 
   private var interval: Duration
+  /// The wait that the server's last response requires (`Retry-After`).
+  private var requiredWait = Duration.zero
   private let end: Duration
 
   init(interval: Duration, lifetime: Duration, start: Duration) {
@@ -102,18 +108,26 @@ struct DeviceCodePolling {
   }
 
   /// Decides what to do now.
-  func next(now: Duration) -> Action { now + interval > end ? .expired : .wait(interval) }
+  func next(now: Duration) -> Action {
+    let wait = max(interval, requiredWait)
+    return now + wait > end ? .expired : .wait(wait)
+  }
 
   /// Decides what a failure means. Nil continues polling, more slowly if the server requires it or cannot be reached.
   mutating func after(_ failure: HTTPAuthenticationError) -> HTTPAuthenticationError? {
+    requiredWait = .zero
     switch failure {
     case .tokenEndpoint("authorization_pending", _): return nil
     case .tokenEndpoint("slow_down", _):
       interval += .seconds(5)
       return nil
-    case .unavailable:
+    case .unavailable(_, let retryAfter):
       interval = min(interval * 2, .seconds(300))
+      // A date stays a date only if the response has none: then the interval decides.
+      requiredWait = retryAfter.flatMap { Int32($0) }.map { Duration.seconds(max($0, 0)) } ?? .zero
       return nil
+    case .tokenEndpoint("access_denied", _): return .accessDenied
+    case .tokenEndpoint("expired_token", _): return .deviceCodeExpired
     case .unreachable(let error) where error.isTransient:
       interval = min(interval * 2, .seconds(300))
       return nil

@@ -31,11 +31,11 @@ enum OAuth2TokenEndpoint {
     -> JSONNode
   {
     let status: Int
-    let retryAfter: String?
+    let fields: HTTPFields
     let bytes: [UInt8]
     do {
       let response = try await transport.send(request)
-      (status, retryAfter) = (response.status, response.fields[.retryAfter])
+      (status, fields) = (response.status, response.fields)
       bytes = try await response.body.collect(upTo: maximumBytes)
     } catch let error as HTTPTransportError {
       throw .unreachable(error)
@@ -47,19 +47,33 @@ enum OAuth2TokenEndpoint {
       guard let node, node.members != nil else { throw .malformedTokenResponse("its content is not a JSON object") }
       return node
     }
-    if TemporaryStatus.isUntouched(status) || TemporaryStatus.isFailure(status) {
-      throw .unavailable(status: status, retryAfter: retryAfter.map { String($0.prefix(40)) })
-    }
-    throw failure(node?["error"]?.string ?? "HTTP \(status)", node?["error_description"]?.string)
+    let code = node?["error"]?.string
+    if isTemporary(status, code) { throw .unavailable(status: status, retryAfter: retryAfter(fields)) }
+    throw failure(code ?? "HTTP \(status)", node?["error_description"]?.string)
   }
 
-  /// The failure that an error code means (RFC 6749 §5.2; RFC 8628 §3.5).
+  /// Whether the same request may succeed later. Servers also use the codes for a temporary failure (RFC 6749 §4.1.2.1)
+  /// in responses of the token endpoint, with any status.
+  private static func isTemporary(_ status: Int, _ code: String?) -> Bool {
+    TemporaryStatus.isUntouched(status) || TemporaryStatus.isFailure(status)
+      || code == "temporarily_unavailable" || code == "server_error"
+  }
+
+  /// The field `Retry-After`. A date becomes the seconds from the date of the response, because the server's clock may
+  /// differ from this one.
+  private static func retryAfter(_ fields: HTTPFields) -> String? {
+    guard let field = fields[.retryAfter] else { return nil }
+    if let date = fields[.date].flatMap(HTTPDate.unixTime), let wait = RetryAfter.delay(field, unixTime: date) {
+      return String(wait.components.seconds)
+    }
+    return String(field.prefix(40))
+  }
+
+  /// The failure that an error code means (RFC 6749 §5.2).
   static func failure(_ code: String, _ explanation: String? = nil) -> HTTPAuthenticationError {
     let description = explanation.flatMap(ErrorText.line)
     return switch code {
     case "invalid_grant": .invalidGrant(description: description)
-    case "expired_token": .deviceCodeExpired
-    case "access_denied": .accessDenied
     default:
       .tokenEndpoint(
         code: String(code.filter { $0.isASCII && !$0.isNewline }.prefix(80)), description: description)
