@@ -72,6 +72,27 @@ struct CallbackTests {
     try await store.close()
   }
 
+  @Test(
+    "A web page with 404 or 410 removes the entry only if the service answers otherwise", arguments: [404, 410],
+    [false, true])
+  func webPage(status: Int, isOff: Bool) async throws {
+    let rig = try StoreRig { _ in .ok("{}") }
+    let store = try await rig.openStore()
+    await store.calls(.read("Products(1)"))
+    rig.service.respond { request in
+      guard isOff || request.url.path.hasSuffix("Products(1)") else { return .ok(#"{"value":[]}"#) }
+      var page = StubService.Response.status(status, "<html></html>")
+      page.fields = ["Content-Type": "text/html"]
+      return page
+    }
+    let calls = await store.calls(.read("Products(1)"))
+    #expect(calls.last?.hasPrefix("finished(failed)") == true)
+    try store.setPassive(true)
+    let stored = await store.calls(.read("Products(1)"))[1]
+    #expect(stored == (isOff ? "cacheResponse(inProgress)={}" : "cacheResponse(inProgress)"))
+    try await store.close()
+  }
+
   @Test("an empty payload is a response; nil is none")
   func empty() async throws {
     let rig = try StoreRig { _ in .status(204) }

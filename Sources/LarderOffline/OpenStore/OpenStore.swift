@@ -1,4 +1,5 @@
 @_spi(Stores) import LarderCore
+@_spi(Stores) import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage
@@ -28,6 +29,8 @@ final class OpenStore: Sendable {
   let whole = Locked<(first: EntityTable?, model: EdmModel)?>(nil)
   /// What uploads have learned about the service.
   let upload = Locked(UploadMemory())
+  /// The entity sets that the service has answered during the current upload or download.
+  let presence = ServicePresence()
   /// Whether all defining queries are known to have been downloaded.
   let isComplete = Atomic(false)
   /// Running look-ups of uncertain requests; nil after the store has ended.
@@ -56,6 +59,26 @@ final class OpenStore: Sendable {
     self.root = root
     self.settings = settings
     rootText = root.url.absoluteString
+  }
+
+  /// Returns an error with the status 404 or 410 as foreign if the response does not come from the service. Throws only
+  /// if the caller cancels.
+  ///
+  /// - Parameter path: the path of the resource; nil for that of the request.
+  func attributed(
+    _ error: ODataServiceError, path: String? = nil
+  ) async throws(ODataServiceError) -> ODataServiceError {
+    let path = path ?? error.response.flatMap { root.relative($0.url) } ?? ""
+    let first = path.prefix { !"(/?".contains($0) }
+    let sets = replica.plan.tables.compactMap { table -> String? in
+      switch table.place {
+      case .entitySet(let name), .singleton(let name): PercentEncoding.encode(name)
+      case .containment, .type: nil
+      }
+    }
+    // An action, `$batch` and `$metadata` are no sets, so that another set is read.
+    let set = sets.first { $0 == first } ?? sets.first ?? ""
+    return try await conversation.attributed(error, presence: presence, set: set)
   }
 
   /// Calls the hook for diagnostics.

@@ -147,7 +147,7 @@ struct DownloadRun: Sendable {
     let response: ODataMediaResponse
     do throws(ODataServiceError) {
       response = try await store.conversation.streamResponse(to: pages.request(request))
-    } catch { return try input(of: error, to: request) }
+    } catch { return try input(of: try await attributed(error, request), to: request) }
     if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageEnd(stagedRows: 0)) }
     guard let inputForOtherContent = inputForOtherContent(response, request) else {
       return try await stage(response, of: request, &run)
@@ -184,9 +184,18 @@ struct DownloadRun: Sendable {
     (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
   }
 
+  /// Only the service itself can say that a link is no longer valid. The first page of a query is what a look-up would
+  /// request.
+  private func attributed(
+    _ error: ODataServiceError, _ request: PageRequest
+  ) async throws(ODataServiceError) -> ODataServiceError {
+    request.isLink ? try await store.attributed(error, path: query.url) : error
+  }
+
   private func input(of error: ODataServiceError, to request: PageRequest) throws -> DownloadMachine.Input {
     if error.isCancelled { throw CancellationError() }
     let downloadError = OfflineODataError(error)
+    if error.isForeign { return .failed(downloadError, isInterrupted: false, rows: 0) }
     switch error.category {
     case .http(304, _):
       // A delta link is already a condition.

@@ -36,6 +36,7 @@ struct StoreDownload: Sendable {
     }
     defer { lock.release() }
     try store.checkInPlace()
+    store.presence.forget()
     let environment = store.conversation.options.environment
     let begin = environment.uptime()
     do {
@@ -75,7 +76,9 @@ struct StoreDownload: Sendable {
     }
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await store.conversation.send(request) } catch {
-      if error.httpStatus == 404 || error.httpStatus == 410 {
+      // Without data, there is no entity set to look up.
+      let error = isKnown ? try await store.attributed(error) : error
+      if !error.isForeign, error.httpStatus == 404 || error.httpStatus == 410 {
         throw OfflineODataError(
           .requestRejected, "\(error.description). There is no OData service at \(store.root.url.absoluteString)")
       }

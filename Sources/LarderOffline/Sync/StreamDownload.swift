@@ -131,11 +131,10 @@ struct StreamDownload: Sendable {
     if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
     do throws(ODataServiceError) { response = try await store.conversation.streamResponse(to: request) } catch {
-      switch error.httpStatus {
-      case 304: return 0
-      case 404, 410: return try await remove(missingStream)
-      default: throw error
-      }
+      if error.httpStatus == 304 { return 0 }
+      let error = try await checked(error)
+      guard !error.isForeign, error.httpStatus == 404 || error.httpStatus == 410 else { throw error }
+      return try await remove(missingStream)
     }
     guard response.httpStatus != 204 else { return try await remove(missingStream) }
     if let type = response.contentType, WebPage.isType(type), let expectedType = missingStream.contentType,
@@ -153,6 +152,15 @@ struct StreamDownload: Sendable {
       try StoredStreams.finish(missingStream.name, source: missingStream.source, head, connection)
     }
     return isWhole ? byteCount : nil
+  }
+
+  /// Returns an error as foreign if it does not say that the stream does not exist. A stream at another host is no
+  /// resource of the service: there, everything but a web page says so.
+  private func checked(_ error: ODataServiceError) async throws(ODataServiceError) -> ODataServiceError {
+    if let url = error.response?.url, store.root.relative(url) != nil { return try await store.attributed(error) }
+    var error = error
+    error.isForeign = error.response?.fields[.contentType].map(WebPage.isType) ?? false
+    return error
   }
 
   private func remove(_ missingStream: MissingStream) async throws -> Int64 {

@@ -70,6 +70,7 @@ struct StoreUpload: Sendable {
     var repetitions = newRepetitions()
     while true {
       let earlierCounts = run.counts
+      store.presence.forget()
       try await round(&run)
       guard let failure = run.stop?.temporaryFailure else { return }
       if run.counts != earlierCounts { repetitions = newRepetitions() }

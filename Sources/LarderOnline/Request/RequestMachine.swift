@@ -100,6 +100,13 @@ struct RequestMachine: Sendable {
     self.requestError = requestError
   }
 
+  /// Whether a look-up must find out if an error comes from the service, before it removes an entry of the cache or
+  /// counts as a missing resource. A response without content is taken for the service's.
+  func isDoubtful(_ error: ODataServiceError) -> Bool {
+    guard usesCache, !isBatch, let statement = AbsenceStatement(error) else { return false }
+    return statement == .foreign || statement == .path && cached.first ?? nil != nil
+  }
+
   private var isBatch: Bool { if case .batch = request { true } else { false } }
   private var usesCache: Bool { request.usesTechnicalCache && conditions.cache == .open }
   private var cacheClosed: ODataServiceError { ODataServiceError(.cacheClosed, operation: request.operationName) }

@@ -98,7 +98,15 @@ struct RequestRun: Sendable {
     let number = session.cache?.order.withLock { $0.begin() } ?? 0
     do throws(ODataServiceError) {
       return (number, .response(try await session.send(machine.request, revalidation, keys: machine.keys)))
-    } catch { return (number, .failed(error)) }
+    } catch { return (number, .failed(await attributed(error))) }
+  }
+
+  /// The error, as foreign if it does not come from the service.
+  private func attributed(_ error: ODataServiceError) async -> ODataServiceError {
+    guard machine.isDoubtful(error) else { return error }
+    do throws(ODataServiceError) {
+      return try await session.conversation.attributed(error, presence: ServicePresence())
+    } catch { return error }
   }
 
   private func end(_ number: Int) {

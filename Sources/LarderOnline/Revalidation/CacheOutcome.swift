@@ -93,8 +93,10 @@ struct CacheOutcome: Sendable {
     return response
   }
 
-  /// True if the resource no longer exists (404, 410).
-  static func meansGone(_ error: ODataServiceError) -> Bool { error.httpStatus == 404 || error.httpStatus == 410 }
+  /// True if the service says that the resource no longer exists (404, 410).
+  static func meansGone(_ error: ODataServiceError) -> Bool {
+    !error.isForeign && (error.httpStatus == 404 || error.httpStatus == 410)
+  }
 
   /// The response as the cache stores it; nil if it is not a complete representation.
   ///

@@ -9,8 +9,10 @@ enum ErrorResponse {
   static func payload(_ response: ODataSingleResponse) -> ODataErrorPayload? {
     guard response.payloadBytes.count <= maximumBytes else { return nil }
     // Content that cannot be read as an error is still in the thrown error's response, byte for byte. An error does not
-    // belong to a model.
-    guard case .error(let error)? = try? response.with(model: nil).payload() else { return nil }
+    // belong to a model, and has its form also where the resource is a stream of bytes.
+    var response = response.with(model: nil)
+    response.url = ""
+    guard case .error(let error)? = try? response.payload() else { return nil }
     return error
   }
 }

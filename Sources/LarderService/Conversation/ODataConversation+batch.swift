@@ -122,7 +122,9 @@ extension ODataConversation {
       do throws(ODataServiceError) { return .response(try single(response, first)) } catch { return .failure(error) }
     case .changeSetFailed(let response):
       // The error is reported for the first request: the response rarely says which one failed.
-      return .failure(rejection(incoming(response), first))
+      var error = rejection(incoming(response), first)
+      error.isOfBatchPart = true
+      return .failure(error)
     case .changeSet, .changeSetPartly: return nil
     }
   }
@@ -172,9 +174,15 @@ extension ODataConversation {
   private func single(
     _ response: BatchResponse, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> ODataSingleResponse {
-    var checkedResponse = try checked(incoming(response), request)
-    checkedResponse.contentID = response.id
-    return checkedResponse
+    do throws(ODataServiceError) {
+      var checkedResponse = try checked(incoming(response), request)
+      checkedResponse.contentID = response.id
+      return checkedResponse
+    } catch {
+      var error = error
+      error.isOfBatchPart = true
+      throw error
+    }
   }
 
   private func incoming(_ response: BatchResponse) -> IncomingResponse {

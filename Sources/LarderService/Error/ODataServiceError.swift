@@ -66,6 +66,11 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   public let response: ODataSingleResponse?
   /// The number of times that the request was sent.
   package internal(set) var sends = 1
+  /// Whether the response is that to a part of a batch: the service itself has given it.
+  package var isOfBatchPart = false
+  /// Whether the response does not come from the service, as a look-up has shown: it says nothing about the resource,
+  /// and the request did not reach the service.
+  package var isForeign = false
 
   /// Creates an error.
   ///
@@ -97,7 +102,13 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   }
 
   /// What happened, with the service's explanation.
-  private var summary: String { category.summary + (words.map { ": " + $0 } ?? "") + (requiredWait ?? "") }
+  private var summary: String {
+    let problem =
+      if isForeign, let status = httpStatus {
+        "HTTP \(status): the response does not come from the service, which does not respond now"
+      } else { category.summary }
+    return problem + (words.map { ": " + $0 } ?? "") + (requiredWait ?? "")
+  }
 
   /// How long the service asks its clients to wait (`Retry-After`).
   private var requiredWait: String? {
@@ -112,7 +123,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   public var isTransient: Bool {
     switch category {
     case .communication(let error): error.isTransient
-    case .http(let status, _): TemporaryStatus.contains(status)
+    case .http(let status, _): isForeign || TemporaryStatus.contains(status)
     case .authentication(.unavailable): true
     case .authentication(.unreachable(let error)): error.isTransient
     case .storage(let error): error.isTransient
@@ -294,7 +305,8 @@ extension ODataServiceError: LarderError {
         cure: "Read the entity. Do not send the change again.")
     }
     let message = if case .http = category { summary } else { text.message }
-    return ErrorExplanation("\(ErrorExplanation.clause(message)) (\(operation)\(location))", cure: text.cure)
+    return ErrorExplanation(
+      "\(ErrorExplanation.clause(message)) (\(operation)\(location))", cure: isForeign ? "Try again later." : text.cure)
   }
 }
 

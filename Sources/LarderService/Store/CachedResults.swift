@@ -61,7 +61,9 @@ struct CachedResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     /// What the end of the request means: nil ends the sequence.
     private mutating func final(_ end: ODataRequestEvent.Snapshot) throws -> Value?? {
       if let error = end.error {
-        guard let status = (error as? ODataServiceError)?.httpStatus, status == 404 || status == 410 else {
+        guard let failure = error as? ODataServiceError, !failure.isForeign,
+          failure.httpStatus == 404 || failure.httpStatus == 410
+        else {
           throw CancellationError.replacing(error)
         }
         return last == .null ? nil : .some(nil)

@@ -71,6 +71,40 @@ struct DownloadIntegrationTests {
     try await store.close()
   }
 
+  @Test(
+    "A web page in place of a delta keeps the delta link, and in place of a page the rows so far",
+    arguments: [404, 410])
+  func switchedOff(status: Int) async throws {
+    let rows = ScriptedRows(25)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"])
+    rows.change { state in
+      state.put(3, "changed")
+      state.pageStatus = status
+    }
+    let off = try await #require(throws: OfflineODataError.self) { try await store.download() }
+    #expect(off.name == .serviceUnavailable, "\(off)")
+    rows.change { $0.pageStatus = nil }
+    #expect(try await store.download().queries.first?.strategy == .changes)
+    try await compare(store, rows)
+    rows.change { state in
+      let third = state.requested.count + 2
+      (state.pageSize, state.before) = (
+        10, { number, state in state.pageStatus = number == third ? status : state.pageStatus }
+      )
+    }
+    await #expect(throws: OfflineODataError.self) { try await store.download(whole: true) }
+    rows.change { state in
+      (state.pageStatus, state.before, state.requested) = (nil, nil, [])
+    }
+    _ = try await store.download()
+    #expect(rows.requested.first?.contains("skiptoken") == true, "\(rows.requested)")
+    try await compare(store, rows)
+    try await store.close()
+  }
+
   @Test("a first download interrupted at any page resumes there, in another process's place too", arguments: 0..<5)
   func interrupted(page: Int) async throws {
     let rows = ScriptedRows(45) { state in

@@ -76,6 +76,25 @@ struct MediaPlaceTests {
     try await store.close()
   }
 
+  @Test("Bytes stay if something else than the service says that they do not exist", arguments: [404, 410])
+  func webPage(status: Int) async throws {
+    let isOff = Atomic(false)
+    let server = try ScriptedServer { request in
+      guard isOff.load(ordering: .relaxed), request.path.contains("Photos") else { return Self.response(request) }
+      return .response(status, fields: [.contentType: "text/html"], body: "<html></html>")
+    }
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try rig.provider()
+    try await store.add(OfflineODataDefiningQuery("photos", "Photos", automaticallyRetrievesStreams: true))
+    try await store.open()
+    isOff.store(true, ordering: .relaxed)
+    let error = await #expect(throws: OfflineODataError.self) { try await store.downloadMedia("Photos(1)/$value") }
+    #expect(error?.name == .serviceUnavailable, "\(error.debugDescription)")
+    #expect(try await store.readMedia("Photos(1)/$value") == Array("Photos(1)/$value".utf8))
+    try await store.close()
+  }
+
   @Test(
     "those of derived types, stream properties of derived types, those of singletons; contained ones one by one",
     arguments: [nil, 1])

@@ -17,6 +17,8 @@ final class ScriptedRows: Sendable {
     /// Delta links before this time have expired, with this status.
     var oldestDelta = 0
     var expiredStatus = 410
+    /// Each request for rows gets a web page with this status: something else answers.
+    var pageStatus: Int?
     /// The request for rows, by its number from 0, whose response breaks off in its middle.
     var cuts: Set<Int> = []
     /// Called before each request for rows.
@@ -64,6 +66,9 @@ final class ScriptedRows: Sendable {
       let number = state.requested.count
       state.requested.append(request.query ?? "")
       if let before = state.before { before(number, &state) }
+      if let status = state.pageStatus {
+        return .response(status, fields: [.contentType: "text/html"], body: "<html></html>")
+      }
       if request.path.hasSuffix("$count") {
         return .response(200, fields: [.contentType: "text/plain"], body: String(state.rows.count))
       }

@@ -98,7 +98,7 @@ struct ResponseEvaluation: Sendable {
         return (UploadCommit.Unit(id: unit.id, outcomes: unit.members.map { ($0.entry, .queued) }, isSplit: true), nil)
       }
       for member in unit.members {
-        let (outcome, stopReason) = try await self.outcome(of: member, error)
+        let (outcome, stopReason) = try await self.outcome(of: member, error, isOwn: unit.members.count == 1)
         stop = stop ?? stopReason
         outcomes.append((member.entry, try await verifyingRollback(outcome, member, unit)))
       }
@@ -153,10 +153,12 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
+  /// - Parameter isOwn: whether the error is the response to this request, and not the one that a change set got as a
+  ///   whole: then another request may be the one whose entity does not exist.
   private func outcome(
-    of member: PreparedRequest, _ error: ODataServiceError
+    of member: PreparedRequest, _ error: ODataServiceError, isOwn: Bool = true
   ) async throws -> (RequestOutcome, stop: UploadStop?) {
-    let meaning = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
+    let meaning = UploadOutcome.of(error, isRemoval: isOwn && member.entry.request.isRemoval)
     switch meaning {
     case .done, .doneBefore: return (.done(ServerResponse()), nil)
     case .notSent: return (.queued, nil)

@@ -47,7 +47,8 @@ extension UploadOutcome {
 
   /// The meaning of an error of the conversation.
   static func of(_ error: ODataServiceError, isRemoval: Bool) -> UploadOutcome {
-    switch error.category {
+    if error.isForeign { return .stop(mayHaveTakenEffect: false) }
+    return switch error.category {
     case .http(let status, _):
       of(status: status, isRemoval: isRemoval, hasChallenge: error.response?.fields.contains(.wwwAuthenticate) ?? false)
     case .communication(let error): .stop(mayHaveTakenEffect: !error.isBeforeSending)

@@ -29,7 +29,7 @@ struct EntityLookup: Sendable {
     }
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await conversation.send(request) } catch {
-      return try result(for: error)
+      return try result(for: try await store.attributed(error))
     }
     guard !UnrecognizedResponse.isOne(response) else {
       throw UploadStop(UnrecognizedResponse.error(response, of: "read"))
@@ -73,8 +73,9 @@ struct EntityLookup: Sendable {
       if let pathWithoutTop, let status = error.httpStatus, DownloadMachine.isAboutOptions(status) {
         return try await page(pathWithoutTop, otherwise: nil)
       }
-      // A missing resource says nothing about its former content.
-      _ = try result(for: error)
+      // A collection that does not exist says nothing about its former content, so content that is not the service's
+      // is the only kind to tell apart.
+      _ = try result(for: AbsenceStatement(error) == .foreign ? try await store.attributed(error) : error)
       return nil
     }
     guard !UnrecognizedResponse.isOne(response) else {

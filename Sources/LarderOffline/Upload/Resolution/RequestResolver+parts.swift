@@ -100,6 +100,7 @@ extension RequestResolver {
       }
       return (response.body, response.etag)
     } catch {
+      let error = try await store.attributed(error)
       switch UploadOutcome.of(error, isRemoval: true) {
       case .doneBefore: return (nil, nil)
       case .stop: throw UploadStop(error)

@@ -68,7 +68,10 @@ struct UploadRun: Sendable {
     let response: ODataBatchResponse
     do throws(ODataServiceError) {
       response = try await store.conversation.send(batch(prepared.units))
-    } catch { return try await failed(error, units: prepared.units, others: prepared.unitOutcomes, step: step) }
+    } catch {
+      let error = try await store.attributed(error, path: prepared.units.first?.members.first?.request.path)
+      return try await failed(error, units: prepared.units, others: prepared.unitOutcomes, step: step)
+    }
     var units: [UploadCommit.Unit] = []
     for (place, unit) in prepared.units.enumerated() {
       let (outcome, stop) = try await evaluation.outcomes(of: unit, unitResponse(response, place, unit))
@@ -152,7 +155,7 @@ struct UploadRun: Sendable {
         unitResponse =
           UnrecognizedResponse.isOne(response)
           ? .whole(UnrecognizedResponse.error(response, of: member.request.operationName)) : .each([.success(response)])
-      } catch { unitResponse = .whole(error) }
+      } catch { unitResponse = .whole(try await store.attributed(error)) }
       let (outcome, stop) = try await evaluation.outcomes(of: unit, unitResponse)
       let committed = try await commit.commit([outcome])
       step.counts += committed.counts
