@@ -1,10 +1,15 @@
 @_spi(Stores) import LarderCore
 import LarderOData
+import LarderService
 
 /// What uploads have learned about a service while the store is open.
 struct UploadMemory: Sendable, Hashable {
-  /// Whether the service does not accept batches.
-  var rejectsBatches = false
+  /// When it was learned that the service does not accept batches, in seconds since 1970; nil if it is not known.
+  var batchesRejected: Int64?
+  /// The number of uploads in a row whose batches the service rejected, with statuses that may be about batches.
+  var batchRejections = 0
+  /// Whether a rejection of batches was reported.
+  var hasReportedBatches = false
   /// Whether the service rejects requests that carry an identifier for repetitions.
   var rejectsRequestNames = false
   /// Whether the file records that the service recognizes repeated requests.
@@ -21,7 +26,13 @@ extension OpenStore {
   var supportsRepeatability: Bool { upload.withLock { $0.supportsRepeatability } }
   /// Whether the service does not accept batches. True also if its metadata say so (Capabilities Vocabulary,
   /// `BatchSupported`).
-  var rejectsBatches: Bool { upload.withLock { $0.rejectsBatches } || !replica.model.declaresBatchSupport }
+  var rejectsBatches: Bool {
+    let now = environment.unixSeconds
+    let isLearned = upload.withLock { memory in
+      memory.batchesRejected.map { (0..<OptionRejection.lifetime).contains(now - $0) } ?? false
+    }
+    return isLearned || !replica.model.declaresBatchSupport
+  }
 
   /// Assigns to a creation the first entity that no other creation has. Nil if all are assigned.
   func claim(_ entities: [String], for creation: Int64) -> Int? {
@@ -47,10 +58,32 @@ extension OpenStore {
     if !upload.withLock({ exchange(&$0.rejectsRequestNames, with: true) }) { report(.requestIDsRejected()) }
   }
   func recordRepeatability() { upload.withLock { $0.supportsRepeatability = true } }
-  func recordBatchRejection(_ error: (any LarderError)?) {
-    let isKnown = rejectsBatches
-    upload.withLock { $0.rejectsBatches = true }
-    if !isKnown { report(.batchesRejected(error)) }
+
+  /// Records that an upload had to do without batches.
+  ///
+  /// - Parameters:
+  ///   - error: the rejection of the last batch; nil if the service responded to batches and executed nothing.
+  ///   - hasSent: whether changes were sent without batches.
+  func recordBatchRejection(_ error: ODataServiceError?, hasSent: Bool) {
+    var rejection = OptionRejection.certain
+    if case .http(let status, _)? = error?.category { rejection = OptionRejection(status: status) }
+    let now = environment.unixSeconds
+    let isReported = upload.withLock { memory in
+      switch rejection {
+      case .certain: memory.batchesRejected = now
+      case .possible where hasSent:
+        memory.batchRejections += 1
+        if memory.batchRejections > 1 { memory.batchesRejected = now }
+      case .possible, .none: break
+      }
+      return exchange(&memory.hasReportedBatches, with: true)
+    }
+    if !isReported { report(.batchesRejected(error)) }
+  }
+
+  /// Records that the service has accepted batches.
+  func recordBatches() {
+    upload.withLock { ($0.batchRejections, $0.batchesRejected, $0.hasReportedBatches) = (0, nil, false) }
   }
 }
 

@@ -64,7 +64,7 @@ extension DownloadMachine {
     read.distinct = traits.hasExpand ? nil : facts.stagedRows
     read.count = facts.count ?? read.count
     read.failures = 0
-    read.linkRejection = nil
+    (read.linkRejection, read.firstRejection) = (nil, nil)
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     read.windows?.came += facts.rows
     if let rows = facts.stagedRows, rows != read.growth.rows {
@@ -84,7 +84,11 @@ extension DownloadMachine {
     guard read.pages == 0 else { return }
     read.etag = facts.etag
     read.lastModified = facts.lastModified
-    if read.trial > 0 {
+    if windowsRejection == true, read.windows == nil {
+      (windowsRejection, memory.rejectionsLearned) = (nil, lastDownload.now)
+    }
+    if read.trial > 0, DownloadMachine.isOfOption(read.firstRejection), DownloadMachine.isOfOption(read.rejection) {
+      memory.rejectionsLearned = lastDownload.now
       if read.first.tracksChanges, !read.request.tracksChanges { memory.rejectsTracking = true }
       if read.first.countsRows, !read.request.countsRows { memory.rejectsCount = true }
       if read.first.maximumPageSize != nil, read.request.maximumPageSize == nil { memory.rejectsPageSize = true }
@@ -148,14 +152,14 @@ extension DownloadMachine {
     if received == 0 { return ended(read, deltaLink: nil) }
     // More rows than requested: the service ignores `$top`, so these were all rows, or all remaining rows.
     if received > requested {
-      memory.rejectsWindows = true
+      (memory.rejectsWindows, memory.rejectionsLearned) = (true, lastDownload.now)
       return [.note(.clientPagingIgnored)] + ended(read, deltaLink: nil)
     }
     if !isFirst, new == 0 {
       // All rows were there before. Either this is the end, or the service supports `$top` but not `$skip`.
       let isShort = received < requested || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
       if isShort { return ended(read, deltaLink: nil) }
-      memory.rejectsWindows = true
+      (memory.rejectsWindows, memory.rejectionsLearned) = (true, lastDownload.now)
       return restart(note: .clientPagingIgnored, windows: nil) ?? ended(read, deltaLink: nil)
     }
     // The page began one row early. That row is known, unless rows before it were deleted in the meantime.
@@ -226,8 +230,16 @@ extension DownloadMachine {
       return [.ask(read.request)]
     }
     if status == 404 || status == 410 { return fail(error) }
+    guard let first = read.firstRejection else {
+      // Only what is rejected twice may be about an option.
+      guard read.windows != nil || DownloadMachine.trial(1, of: read.first) != nil else { return fail(error) }
+      read.firstRejection = status
+      state = .whole(read)
+      return [.ask(read.request)]
+    }
     if read.windows != nil {
       memory.rejectsWindows = true
+      windowsRejection = DownloadMachine.isOfOption(first) && DownloadMachine.isOfOption(status)
       return restart(note: .clientPagingIgnored, windows: nil) ?? fail(error)
     }
     guard let next = DownloadMachine.trial(read.trial + 1, of: read.first) else { return fail(error) }
@@ -279,6 +291,11 @@ extension DownloadMachine {
     guard let status = read.linkRejection else { return [] }
     memory.links = LinkMemory(rejectsCount: memory.links?.rejectsCount ?? false, rejectsPreferences: true)
     return [.note(.preferencesRejected(status: status))]
+  }
+
+  /// Whether a service that answers with a status may reject an option for good.
+  private static func isOfOption(_ status: Int?) -> Bool {
+    status.map { OptionRejection(status: $0) != .none } ?? false
   }
 
   /// Whether the service may reject an option of the request with a status.

@@ -87,6 +87,9 @@ struct DownloadMachine: Sendable {
   /// What this download has learned about the service, for the next download.
   var memory: QueryMemory
   var state = State.new
+  /// Whether the service has rejected `$top` and `$skip` in this download, with statuses about options (true) or others
+  /// (false); nil if not, or if it has responded without them since.
+  var windowsRejection: Bool?
   /// The number of whole reads started in this download.
   var wholeReads = 0
   /// The number of pages after which an interrupted whole read resumes.
@@ -101,8 +104,16 @@ struct DownloadMachine: Sendable {
     self.traits = traits
     self.lastDownload = lastDownload
     self.memory = memory
+    self.memory.forgetOldRejections(now: lastDownload.now)
     self.links = links
     self.url = url
+  }
+
+  /// What the next download should know: what holds only for this one is left out.
+  var learned: QueryMemory {
+    var learned = memory
+    if windowsRejection != nil { learned.rejectsWindows = false }
+    return learned
   }
 
   /// Returns what to do after an input, in order.

@@ -72,7 +72,7 @@ struct DownloadRun: Sendable {
     // If the download was interrupted or failed, rows of its last pages may still be on their way to the file.
     await run.staging?.settle()
     do throws(StorageError) {
-      try await store.replica.setFacts(JSONSettings.encode(run.machine.memory), of: query.id)
+      try await store.replica.setFacts(JSONSettings.encode(run.machine.learned), of: query.id)
       if let links = run.learnedLinks {
         try await store.replica.set(LinkMemory.setting, to: .text(JSONSettings.encode(links)))
       }

@@ -6,6 +6,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   var first: PageRequest
   /// The number of the combination of options in the first request.
   var trial = 0
+  /// The status with which the current request was rejected for the first time; nil if it was not.
+  var firstRejection: Int?
   /// The status of the last rejection.
   var rejection: Int?
   /// The status with which the service rejected the current link together with preferences.

@@ -111,7 +111,13 @@ struct StoreUpload: Sendable {
             OfflineODataUploadProgress(sent: run.counts.sent, failed: run.counts.failed, total: run.total)))
       }
     }
-    if !machine.usesBatches, options.changesPerBatch > 0 { store.recordBatchRejection(run.batchError) }
+    if rules.unitsPerBatch > 0 {
+      if !machine.usesBatches {
+        store.recordBatchRejection(run.batchError, hasSent: run.counts.sent > 0)
+      } else if machine.batchTookEffect {
+        store.recordBatches()
+      }
+    }
     if run.stop == nil, let first = machine.unsendable.first {
       let reason = options.changesPerBatch > 0 ? "which the service does not support" : "but changesPerBatch is 0"
       run.stop = UploadInterruptionReason(

@@ -42,6 +42,38 @@ struct DownloadStrategyTests {
     #expect(store.rows == Set(1...5))
   }
 
+  @Test(
+    "One rejection teaches nothing, nor do statuses that say nothing about options",
+    arguments: [[500], [400], [405], [500, 500], [400, 500], [500, 400], [422, 422], [409, 409]])
+  func temporaryRejections(statuses: [Int]) {
+    for windows in [nil, 10] {
+      var service = PretendService(1...5)
+      var store = PretendStore(windows: windows)
+      store.traits.pageSize = windows ?? 100
+      if windows != nil { store.memory.givesNoDeltaLink = true }
+      let accidents = statuses.enumerated().map { ($0.offset, PretendStore.Accident.status($0.element)) }
+      store.download(from: &service, accidents: Dictionary(uniqueKeysWithValues: accidents))
+      #expect(store.rows == Set(1...5), "\(store.error.debugDescription)")
+      #expect(!store.memory.rejectsTracking && !store.memory.rejectsCount && store.memory.rejectsPageSize != true)
+      #expect(!store.memory.rejectsWindows && store.memory.rejectionsLearned == nil)
+    }
+  }
+
+  @Test("After a day, an option that the service has rejected is tried again")
+  func forgetting() {
+    var service = PretendService(1...5)
+    service.rejectsCount = true
+    var store = PretendStore()
+    store.traits.tracking = .denied
+    for (now, isRejected) in [(1000.0, true), (1000 + 86_399, true), (1000 + 86_400, false)] {
+      service.rejectsCount = isRejected
+      store.lastDownload.now = now
+      store.download(from: &service)
+      #expect(store.rows == Set(1...5) && store.memory.rejectsCount == isRejected)
+    }
+    #expect(service.requests.count == 5 && service.requests.last?.countsRows == true)
+  }
+
   @Test("a service that rejects its own links after a request for the count is read without it, and from then on")
   func rejectedLinks() {
     var service = PretendService(1...25, pageSize: 10)

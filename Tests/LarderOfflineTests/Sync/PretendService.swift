@@ -253,13 +253,13 @@ struct PretendStore {
           actions = machine.take(.page(facts))
           if case .crash? = accident {
             error = OfflineODataError(.cancelled)
-            memory = machine.memory
+            memory = machine.learned
             return
           }
         }
       }
     }
-    memory = machine.memory
+    memory = machine.learned
   }
 
   private mutating func finish(_ ending: DownloadMachine.Ending) {

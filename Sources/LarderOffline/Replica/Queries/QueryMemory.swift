@@ -23,6 +23,8 @@ struct QueryMemory: Codable, Sendable, Hashable {
   var unusableDeltas = 0
   /// The service does not support JSON.
   var supportsOnlyAtom = false
+  /// When the service rejected options last, in seconds since 1970; nil if it rejects none.
+  var rejectionsLearned: Double?
   /// Whether the last whole read was one response, so that its ETag covers all rows.
   var wasOnePage = false
   /// The number of links that the service has sent since the last whole read and that contradict referential
@@ -44,6 +46,21 @@ struct QueryMemory: Codable, Sendable, Hashable {
     case supportsOnlyAtom = "speaksAtom"
     case wasOnePage
     case contradictedLinks
+    case rejectionsLearned = "refusalsLearned"
+  }
+
+  /// Forgets after a day which options the service rejects, so that they are tried again.
+  mutating func forgetOldRejections(now: Double) {
+    guard rejectsTracking || rejectsCount || rejectsPageSize == true || rejectsWindows else {
+      rejectionsLearned = nil
+      return
+    }
+    // An earlier version did not record the time.
+    let learned = rejectionsLearned ?? now
+    rejectionsLearned = learned
+    guard !(0..<Double(OptionRejection.lifetime)).contains(now - learned) else { return }
+    (rejectsTracking, rejectsCount, rejectsWindows) = (false, false, false)
+    (rejectsPageSize, rejectionsLearned) = (nil, nil)
   }
 
   /// Adds the numbers of both; nil for none.

@@ -63,7 +63,8 @@ struct UploadMachine: Sendable {
   private var doubtful = OrderedIDs()
   /// The maximum number of units in the next batch.
   private var limit: Int
-  private var batchTookEffect = false
+  /// Whether the service has executed a batch, or rejected only some of its units.
+  private(set) var batchTookEffect = false
   private var fruitless = 0
   /// The number of batches whose responses could not be read.
   private var unreadable = 0
