@@ -35,12 +35,7 @@ enum ServiceFailure {
       return "Check the URL and the credentials: services often redirect to a log-in page."
     case .http(_, let payload):
       let details = (payload?.details ?? []).filter { $0.message != payload?.message && !$0.message.isEmpty }
-      let lines = details.prefix(20).map { detail in
-        "  "
-          + TerminalText.line(
-            [detail.code, detail.target, detail.message].compactMap { $0 }.filter { !$0.isEmpty }.joined(
-              separator: ": "))
-      }
+      let lines = details.prefix(ODataErrorPayload.shownDetails).map { "  " + TerminalText.line($0.line) }
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     case .authentication(.unavailable), .authentication(.unreachable): return nil
     case .authentication: return signIn

@@ -35,6 +35,11 @@ public struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
     /// Members without a property above.
     public var annotations: [ODataAnnotation]
 
+    /// Code, target and message on one line.
+    package var line: String {
+      [code, target ?? "", message].filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+
     /// Creates a detail.
     package init(
       code: String, message: String, target: String? = nil, severity: ODataMessage.Severity? = nil,
@@ -61,6 +66,20 @@ public struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
     errorResolution = []
     annotations = []
   }
+
+  /// The message with what only its target and the details say: `Several errors. (ASSERT_RANGE: stock: The value is too
+  /// large)`. Services put the reasons for a rejection there (OData JSON Format 4.01 §21.1).
+  package var fullMessage: String {
+    var reasons: [String] = []
+    if let target, !target.isEmpty, !message.contains(target) { reasons.append(target) }
+    let details = details.filter { $0.message != message && !$0.message.isEmpty }
+    reasons += details.prefix(Self.shownDetails).map(\.line)
+    if details.count > Self.shownDetails { reasons.append("… \(details.count - Self.shownDetails) more") }
+    return reasons.isEmpty ? message : "\(message) (\(reasons.joined(separator: "; ")))"
+  }
+
+  /// The number of details that are shown to people.
+  package static let shownDetails = 20
 
   /// Code and message.
   public var description: String { code.isEmpty ? message : "\(code): \(message)" }

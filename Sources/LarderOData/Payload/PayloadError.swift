@@ -48,7 +48,7 @@ extension PayloadError.Problem: CustomStringConvertible {
     case .duplicateName(let name): "the name '\(name)' occurs twice in one object"
     case .objectTooLarge(let limit): "one object is larger than \(limit) bytes; raise the limit to read it"
     case .tooManyNames(let limit): "more than \(limit) different names"
-    case .inStreamError(let error): "the service aborted its response: \(error)"
+    case .inStreamError(let error): "the service ended its response with an error: \(error.fullMessage)"
     }
   }
 }

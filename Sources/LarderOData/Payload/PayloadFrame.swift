@@ -64,7 +64,8 @@ struct PayloadFrame {
     case .count:
       count = scalar.int64
       if count == nil { keep(information, scalar, nil) }
-    case .nextLink: nextLink = scalar.string
+    // An empty link leads nowhere: some services end the last page with one.
+    case .nextLink: nextLink = scalar.string.isEmpty ? nil : scalar.string
     case .deltaLink: deltaLink = scalar.string
     case .mediaReadLink: media { $0.readLink = scalar.string }
     case .mediaEditLink: media { $0.editLink = scalar.string }
@@ -84,7 +85,7 @@ struct PayloadFrame {
     case .bind: link(name) { $0.bindings.append(scalar.string) }
     case .count:
       if let count = scalar.int64 { link(name) { $0.setCount(count) } } else { keep(information, scalar, name) }
-    case .nextLink: link(name) { $0.setNextLink(scalar.string) }
+    case .nextLink: if !scalar.string.isEmpty { link(name) { $0.setNextLink(scalar.string) } }
     case .deltaLink: link(name) { $0.setDeltaLink(scalar.string) }
     case .context: link(name) { $0.setContext(scalar.string) }
     case .mediaReadLink: stream(name) { $0.readLink = scalar.string }

@@ -16,6 +16,10 @@ extension OfflineODataError {
     case let error as ODataSyntaxError: self.init(error)
     case let error as ODataBindingError: self.init(error)
     case let error as PayloadError:
+      if case .inStreamError = error.problem {
+        self.init(.serviceFailed, error.problem.description)
+        return
+      }
       self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedResponse, cause: error)
     case let error as MetadataError: self.init(.malformedMetadata, cause: error)
     case let error as DecodingError: self.init(.undecodableType, error.problem)

@@ -270,6 +270,9 @@ struct DownloadRun: Sendable {
     _ error: any Error, of response: ODataMediaResponse? = nil
   ) throws -> DownloadMachine.Input {
     if Task.isCancelled || error is CancellationError { throw CancellationError() }
+    if let response, let error = error as? PayloadError, case .inStreamError = error.problem {
+      return .unusable(OfflineODataError(.serviceFailed, response.located("\(error.problem)")))
+    }
     let requestError = (error as? HTTPTransportError).flatMap { response?.error($0) }
     let downloadError = OfflineODataError(below: requestError ?? error)
     switch error {

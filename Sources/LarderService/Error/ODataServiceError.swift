@@ -101,13 +101,19 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     return status >= 400 ? response.flatMap(ErrorText.text) : nil
   }
 
+  /// Where a redirect that was not followed leads to, without its query.
+  private var redirect: String? {
+    guard case .http(300..<400, _) = category, let location = response?.fields[.location] else { return nil }
+    return ErrorText.line(RedactedURL.withoutQuery(RedactedURL.text(location))).map { " (to \($0))" }
+  }
+
   /// What happened, with the service's explanation.
   private var summary: String {
     let problem =
       if isForeign, let status = httpStatus {
         "HTTP \(status): the response does not come from the service, which does not respond now"
       } else { category.summary }
-    return problem + (words.map { ": " + $0 } ?? "") + (requiredWait ?? "")
+    return problem + (redirect ?? "") + (words.map { ": " + $0 } ?? "") + (requiredWait ?? "")
   }
 
   /// How long the service asks its clients to wait (`Retry-After`).

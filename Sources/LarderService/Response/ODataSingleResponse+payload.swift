@@ -112,8 +112,10 @@ enum PayloadForm: Sendable, Hashable {
   static func location(_ error: any Error) -> String {
     switch error {
     case let error as PayloadError:
-      if case .inStreamError = error.problem {
-        return "the service ended its response with an error, at \(error.path) (byte \(error.offset))"
+      if case .inStreamError(let problem) = error.problem {
+        let code = problem.code.isEmpty ? "" : " [\(problem.code)]"
+        let message = ErrorText.line(problem.fullMessage).map { ": " + $0 } ?? ""
+        return "the service ended its response with an error, at byte \(error.offset)\(code)\(message)"
       }
       return error.description
     default: return String(describing: error)

@@ -60,6 +60,9 @@ struct MalformedResponseTests {
       "a hundred thousand levels of entities",
       json: "{\"value\":[" + String(repeating: "{\"ID\":1,\"Parts\":[", count: 100_000)),
     MalformedResponse(
+      "an error after rows", .serviceFailed,
+      json: "{\"value\":[{\"ID\":1}],\"error\":{\"code\":\"x\",\"message\":\"The database is closed\"}}"),
+    MalformedResponse(
       "a link that is a number", .requestRejected, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":7}"),
     MalformedResponse(
       "pages in a circle", .endlessPages, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"Rows?a\"}"),
@@ -100,6 +103,8 @@ struct MalformedResponseTests {
       ("{\"@odata.count\":\"1\",\"value\":[{\"ID\":1,\"Text\":\"b\"}]}", ["b"]),
       ("{\"value\":[{\"ID\":1,\"Text\":\"a\",\"More\":{\"x\":[1,2,{\"y\":null}]}}]}", ["a"]),
       ("{\"value\":[]}", []),
+      // An empty link leads to no other host: there is no further page.
+      ("{\"value\":[{\"ID\":1,\"Text\":\"e\",\"Parts@odata.nextLink\":\"\"}],\"@odata.nextLink\":\"\"}", ["e"]),
       // A context that lost its `#` (OData JSON Format 4.01 §10 wants one) is no service document's.
       ("{\"@odata.context\":\"http://h/s/$metadata\",\"value\":[{\"ID\":1,\"Text\":\"c\"}]}", ["c"]),
       ("{\"@odata.context\":\"$metadata\",\"value\":[]}", []),

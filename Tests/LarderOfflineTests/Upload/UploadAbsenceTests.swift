@@ -238,4 +238,18 @@ struct UploadAbsenceTests {
     #expect(missing.name == .requestRejected, "\(missing)")
     #expect(try await rig.store.readCount("Orders") == 3)
   }
+
+  @Test("Target and details of an error reach the error archive", arguments: [false, true])
+  func details(isV2: Bool) async throws {
+    let rig = try await Rig(isV2: isV2)
+    try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("x"))]))
+    var answer = Answer.error("400", "Several errors.")
+    answer.status = 400
+    answer.body = answer.body.replacing(
+      "\"}}", with: #"","target":"N","details":[{"code":"RANGE","message":"Too large","target":"stock"}]}}"#)
+    rig.put(answer, to: "Orders(1)")
+    #expect(try await rig.upload(batch: false).failed == 1)
+    let row = try await rig.store.readEntity("ErrorArchive(1)")
+    #expect(row?["Message"] == .string("Several errors. (N; RANGE: stock: Too large)"))
+  }
 }

@@ -39,7 +39,7 @@ extension PageRows {
     let member = member(name)
     let entity = frames[top].entity(top)
     switch member.kind {
-    case .navigation where information == .nextLink && !scalar.isNull:
+    case .navigation where information == .nextLink && !scalar.isNull && !scalar.string.isEmpty:
       batch.inlines.append(
         PageBatch.Inline(link: scalar.string, parent: frames[entity].index, navigation: Int(member.index)))
     case .stream:

@@ -19,7 +19,7 @@ enum PageError: Error, Sendable, CustomStringConvertible {
       "The response has another kind of content: expected \(expected), found \(found)."
     case .noKey(let table):
       "An entity of \(table) has no key in the response; if the query has $select, add the key to it."
-    case .service(let error): "The service responded with an error: \(error.message) (\(error.code))"
+    case .service(let error): "The service responded with an error: \(error.fullMessage) (\(error.code))"
     }
   }
 }

@@ -123,7 +123,8 @@ struct PageRows {
 
   mutating func payloadControl(_ information: ControlInformation, _ scalar: PayloadScalar) throws {
     switch information {
-    case .nextLink: nextLink = scalar.isNull ? nil : scalar.string
+    // An empty link leads nowhere: some services end the last page with one.
+    case .nextLink: nextLink = scalar.isNull || scalar.string.isEmpty ? nil : scalar.string
     case .deltaLink: deltaLink = scalar.isNull ? nil : scalar.string
     case .count: count = scalar.int64
     case .context: try check(ContextURL(scalar.string))

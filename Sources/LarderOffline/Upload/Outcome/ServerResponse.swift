@@ -114,7 +114,7 @@ extension ArchivedFailure {
   init(_ error: ODataServiceError, kind: Kind, _ sent: SentRequest, time: Int64) {
     self.init(
       kind: kind,
-      message: error.payload?.message ?? error.description, method: sent.method,
+      message: error.payload?.fullMessage ?? error.description, method: sent.method,
       url: sent.url,
       time: Double(time))
     httpStatus = error.httpStatus
