@@ -75,6 +75,7 @@ extension OfflineODataError {
 
   private static func name(status: Int) -> OfflineODataErrorName {
     switch status {
+    case 300..<400: .transportFailed
     case 401, 407: .authenticationFailed
     case 408: .timeout
     case 425, 429, 502, 503, 504: .serviceUnavailable

@@ -23,11 +23,13 @@ extension HistoryRun {
         "\(change.mark) (\(change.operation)) is in the archive as \(entry.reason ?? "") \(entry.status ?? 0)",
         isKnowable: !areObscured(done, change, before: service.effects.count))
     }
-    if entry.reason == "UnknownOutcome", !readsMayFail, isShown(change, done) {
+    // After a 5xx, nothing is looked up before a retry.
+    let isLookedUp = entry.status.map { $0 < 500 } ?? true
+    if entry.reason == "UnknownOutcome", isLookedUp, !readsMayFail, isShown(change, done) {
       find(.unclearThoughShown, item: 1, "\(change.mark) (\(change.operation) at \(change.store))")
     }
     // Where a change set is said to be done in part, a look-up decides, from which another client's change hides it.
-    if entry.reason == "UnknownOutcome", reported.contains(change.mark), !isTouched(done) {
+    if entry.reason == "UnknownOutcome", isLookedUp, reported.contains(change.mark), !isTouched(done) {
       find(.unclearThoughShown, item: 2, "\(change.mark) (\(change.operation) at \(change.store)): its response came")
     }
     guard let name = name(of: change.target, service), let entity = service.entities[name] else { return }

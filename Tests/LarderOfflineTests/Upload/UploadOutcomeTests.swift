@@ -11,9 +11,10 @@ struct UploadOutcomeTests {
     var status: Int
     var isRemoval = false
     var hasChallenge = false
+    var location: String?
     var outcome: UploadOutcome
     var testDescription: String {
-      "\(status)\(isRemoval ? " of DELETE" : "")\(hasChallenge ? " with a challenge" : "")"
+      "\(status)\(isRemoval ? " of DELETE" : "")\(hasChallenge ? " with a challenge" : "") \(location ?? "")"
     }
   }
 
@@ -35,17 +36,33 @@ struct UploadOutcomeTests {
     Row(status: 400, outcome: .rejected), Row(status: 405, outcome: .rejected), Row(status: 409, outcome: .rejected),
     Row(status: 413, outcome: .rejected), Row(status: 415, outcome: .rejected), Row(status: 422, outcome: .rejected),
     Row(status: 424, outcome: .rejected), Row(status: 428, outcome: .needsCondition),
-    Row(status: 500, outcome: .rejected),
-    Row(status: 501, outcome: .rejected), Row(status: 304, outcome: .rejected),
+    Row(status: 500, outcome: .failed), Row(status: 507, outcome: .failed), Row(status: 520, outcome: .failed),
+    Row(status: 524, outcome: .failed), Row(status: 599, outcome: .failed),
+    Row(status: 501, outcome: .rejected), Row(status: 505, outcome: .rejected), Row(status: 304, outcome: .rejected),
+    Row(status: 300, outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 303, location: "/s/results/17", outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 303, location: "http://other/x", outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 302, location: "/s/Orders(1)", outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 301, location: "http://H:80/s/Orders(1)", outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 302, outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 302, location: "http://other/login", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 302, location: "//other/login", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 301, location: "https://h/s/Orders", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 301, location: "http://h:81/s/Orders", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 302, location: "app://login", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 307, location: "/s/Orders/", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 308, location: "/s/Orders/", outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 511, outcome: .stop(mayHaveTakenEffect: false)),
   ]
 
   @Test("Each status has its meaning", arguments: table)
   func statuses(row: Row) {
-    #expect(
-      UploadOutcome.of(status: row.status, isRemoval: row.isRemoval, hasChallenge: row.hasChallenge) == row.outcome)
-    guard row.status >= 300 else { return }
-    let fields: HTTPFields = row.hasChallenge ? [.wwwAuthenticate: "Basic"] : [:]
-    let response = ODataSingleResponse(httpStatus: row.status, fields: fields, url: "")
+    guard row.status >= 300 else {
+      return #expect(UploadOutcome.of(status: row.status, isRemoval: false, hasChallenge: false) == row.outcome)
+    }
+    var fields: HTTPFields = row.hasChallenge ? [.wwwAuthenticate: "Basic"] : [:]
+    fields[.location] = row.location
+    let response = ODataSingleResponse(httpStatus: row.status, fields: fields, url: "http://h/s/Orders")
     let error = ODataServiceError(
       row.status == 401 ? .authentication(.rejected(challenge: nil)) : .http(status: row.status, payload: nil),
       operation: "update", response: response)

@@ -15,7 +15,7 @@ final class UploadService: HTTPTransport {
     /// Never comes to the service.
     case unreachable
     /// Done, and the response is this.
-    case response(Int)
+    case response(Int, HTTPFields = [:])
     /// An entity comes from elsewhere, then the request is done.
     case late(String, Int, [String: String])
     /// A web page, and nothing is done.
@@ -72,6 +72,8 @@ final class UploadService: HTTPTransport {
     var rejectsChange: (@Sendable (_ resource: String, _ isCurrent: Bool) -> Int?)?
     /// Each read of an entity gives it another ETag.
     var readsChangeETags = false
+    /// The response to a creation, in place of the usual one, and whether it is done.
+    var createsWith: (status: Int, fields: HTTPFields, isDone: Bool)?
     /// Entities of which the service returns another one: their keys, and those of the others.
     var merged: [Int: Int] = [:]
     /// Whether a change of such an entity is done to the other one.
@@ -176,7 +178,7 @@ final class UploadService: HTTPTransport {
     if let watch = now.watch { watch(now) }
     switch fault {
     case .lost?: throw .connectionLost(reason: "lost")
-    case .response(let status)?: return response(request, status, [:], "")
+    case .response(let status, let fields)?: return response(request, status, fields, "")
     case .garbage?: return response(request, 200, [.contentType: "multipart/mixed"], "\u{0}\u{1}")
     case .hang?:
       hangs.add()
@@ -374,6 +376,7 @@ extension UploadService.State {
 
   private mutating func create(_ set: String, _ given: [String: String]) -> Response {
     var members = given
+    if let response = behavior.createsWith, !response.isDone { return (response.status, response.fields, "") }
     if members["Name"] == "\"poison\"" || members["Text"] == "\"poison\"" { return (400, [:], error("poison")) }
     if set == "Items", let order = members["Order_ID"].flatMap({ Int($0) }), sets["Orders"]?[order] == nil {
       return (400, [:], error("no order \(order)"))
@@ -395,6 +398,7 @@ extension UploadService.State {
       child["Order_ID"] = String(key)
       _ = create("Items", child)
     }
+    if let response = behavior.createsWith { return (response.status, response.fields, "") }
     var fields = self.fields(set, key, entity)
     fields[.location] = root + "\(set)(\(key))"
     if !behavior.hasLocation { fields[.location] = nil }

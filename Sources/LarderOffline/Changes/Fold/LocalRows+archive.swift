@@ -25,8 +25,9 @@ extension LocalRows {
     // once. A request that was rejected gets a new name, so that the service does not return the old response. What is
     // known of the arrival of an earlier send says nothing about the next one.
     let isUnclear = entry.failure?.kind == .unfitting && entry.failure?.mayHaveTakenEffect == true
+    let isLookedUp = entry.isLookedUpAgain
     if entry.failure?.kind != .unknownOutcome, !isUnclear { try queue.set(attempt: nil, of: entry.id) }
-    try queue.set(arrival: nil, of: entry.id)
+    if !isLookedUp { try queue.set(arrival: nil, of: entry.id) }
     if entry.failure?.kind == .conflict, let etag = entry.failure?.theirs?.text(.etag) {
       var request = entry.request
       (request.baseETag, request.isETagOld) = (etag, nil)
@@ -39,7 +40,7 @@ extension LocalRows {
       renewedConflict = try conflict(of: entry, base: base, theirs: failure.theirs)
     }
     try queue.set(failure: renewedConflict, of: entry.id)
-    try queue.set(.queued, of: entry.id)
+    try queue.set(isLookedUp ? .sent : .queued, of: entry.id)
     try touch(try queue.effects(of: entry.id))
     if let entity = entry.request.entity { try touch(entity) }
   }

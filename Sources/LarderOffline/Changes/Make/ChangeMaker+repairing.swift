@@ -6,6 +6,9 @@ import LarderStorage
 extension ChangeMaker {
   /// Merges a change into the rejected request of its entity, and puts that back into the queue.
   ///
+  /// A request that the service may have executed is not changed: the next upload looks it up first, and merges the
+  /// change into it only if it was not executed.
+  ///
   /// - Returns: the id of the request; nil if the change is recorded separately. It is held then, unless it has made
   ///   the rejected request unnecessary, or was also merged into it so that the service accepts that request.
   mutating func repair(_ new: QueuedRequest) throws -> Int64? {
@@ -17,6 +20,11 @@ extension ChangeMaker {
     guard let failed = requests.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
       try !goesWithUndecided(failed)
     else { return nil }
+    if failed.isLookedUpAgain {
+      try rows.requeue([failed.id])
+      try rows.queue.note(.isCorrected, of: failed.id)
+      return nil
+    }
     if new.operation == .delete { return try delete(entity, failed, requests) }
     let later = requests.filter { $0.id > failed.id }
     // Earlier requests of its transaction are sent before it anyway.
@@ -27,7 +35,7 @@ extension ChangeMaker {
       return nil
     }
     var isWhole = true
-    for entry in later where isWhole { isWhole = try isAbsorbable(entry, into: failed, behind) }
+    for entry in later where isWhole { isWhole = try rows.isAbsorbable(entry, into: failed, behind) }
     if isWhole {
       for entry in later {
         guard let body = entry.request.asEntity else { continue }
@@ -47,28 +55,6 @@ extension ChangeMaker {
     return isWhole ? failed.id : nil
   }
 
-  /// Whether a later change of the entity can be merged into the rejected request.
-  ///
-  /// - Parameter behind: the requests that depend on that one, directly or indirectly.
-  private func isAbsorbable(
-    _ entry: QueueEntry, into failed: QueueEntry, _ behind: Set<Int64>
-  ) throws(StorageError) -> Bool {
-    let request = entry.request
-    let isAlone = try standsAlone(entry)
-    guard request.asEntity?.links.isEmpty == true, !request.makesEntity, !request.isUnmodifiable,
-      request.headers.isEmpty, request.category == failed.request.category, entry.state != .sent,
-      entry.unit == failed.unit || isAlone
-    else { return false }
-    let effects = try rows.queue.effects(of: entry.id)
-    guard effects.count == 1, effects[0].kind == .set else { return false }
-    // A request that depends on others created since cannot be sent before them. If it depends on one that depends on
-    // the rejected request, both would wait forever.
-    for id in try rows.queue.dependencies(of: entry.id) where id > failed.id || behind.contains(id) {
-      guard try rows.queue.entry(id)?.request.entity == request.entity else { return false }
-    }
-    return true
-  }
-
   /// Whether only a person can decide about a retry, because the request, or one that would be sent again with it, may
   /// have taken effect, or because one of another entity that would be sent again has a conflict.
   private func goesWithUndecided(_ failed: QueueEntry) throws(StorageError) -> Bool {
@@ -76,14 +62,10 @@ extension ChangeMaker {
     return archive.failures([failed.id]).contains { id in
       let entry = archive.entries[id]
       let isOther = entry?.request.entity != failed.request.entity
+      if entry?.isLookedUpAgain == true { return false }
       let mayHaveTakenEffect = entry?.failure?.mayHaveTakenEffect ?? (entry?.failure?.kind == .unknownOutcome)
       return mayHaveTakenEffect || isOther && entry?.failure?.kind == .conflict
     }
-  }
-
-  /// Whether a request is not part of a transaction. A request of a transaction is neither merged nor dropped.
-  private func standsAlone(_ entry: QueueEntry) throws(StorageError) -> Bool {
-    try rows.queue.members(ofUnit: entry.unit).count == 1
   }
 
   /// Deletes an entity whose request was rejected. If it was never created at the service, it is removed with its
@@ -104,13 +86,59 @@ extension ChangeMaker {
       return failed.id
     }
     for entry in requests where entry.state == .archived || entry.state == .held {
-      guard entry.request.asEntity != nil, try standsAlone(entry), entry.failure?.kind != .unknownOutcome else {
+      guard entry.request.asEntity != nil, try rows.standsAlone(entry), entry.failure?.kind != .unknownOutcome else {
         continue
       }
       try rows.drop(entry.id)
     }
     try rows.release()
     return nil
+  }
+}
+
+extension LocalRows {
+  /// Merges the later changes of its entity into a request that the service has not executed, because one of them may
+  /// correct it. They stay in the queue from the first one on that cannot be merged.
+  mutating func mergeCorrections(into failed: QueueEntry) throws {
+    guard let entity = failed.request.entity, !failed.request.isUnmodifiable, var repair = Repair(failed, self, plan)
+    else { return }
+    let behind = Set(try queue.withDependents([failed.id]))
+    for entry in try queue.entries(of: entity.row) where entry.id > failed.id {
+      guard entry.state == .queued, let body = entry.request.asEntity, try isAbsorbable(entry, into: failed, behind)
+      else { break }
+      repair.take(body, entry.request, try queue.effects(of: entry.id))
+      try absorb(entry.id, into: failed.id)
+    }
+    try touch(repair.effects)
+    try touch(entity)
+    try queue.replace(failed.id, by: repair.request, effects: repair.effects)
+  }
+
+  /// Whether a later change of the entity can be merged into the rejected request.
+  ///
+  /// - Parameter behind: the requests that depend on that one, directly or indirectly.
+  fileprivate func isAbsorbable(
+    _ entry: QueueEntry, into failed: QueueEntry, _ behind: Set<Int64>
+  ) throws(StorageError) -> Bool {
+    let request = entry.request
+    let isAlone = try standsAlone(entry)
+    guard request.asEntity?.links.isEmpty == true, !request.makesEntity, !request.isUnmodifiable,
+      request.headers.isEmpty, request.category == failed.request.category, entry.state != .sent,
+      entry.unit == failed.unit || isAlone
+    else { return false }
+    let effects = try queue.effects(of: entry.id)
+    guard effects.count == 1, effects[0].kind == .set else { return false }
+    // A request that depends on others created since cannot be sent before them. If it depends on one that depends on
+    // the rejected request, both would wait forever.
+    for id in try queue.dependencies(of: entry.id) where id > failed.id || behind.contains(id) {
+      guard try queue.entry(id)?.request.entity == request.entity else { return false }
+    }
+    return true
+  }
+
+  /// Whether a request is not part of a transaction. A request of a transaction is neither merged nor dropped.
+  fileprivate func standsAlone(_ entry: QueueEntry) throws(StorageError) -> Bool {
+    try queue.members(ofUnit: entry.unit).count == 1
   }
 }
 

@@ -5,7 +5,7 @@ struct ArchivedFailure: Codable, Hashable, Sendable {
     case rejected = "refused"
     /// The entity has changed at the service: 412.
     case conflict
-    /// The response was lost, and the outcome cannot be determined.
+    /// The response was lost, and the outcome cannot be determined; or the service failed (5xx).
     case unknownOutcome
     /// The model has changed, and the request no longer fits it.
     case unfitting
@@ -48,6 +48,10 @@ struct ArchivedFailure: Codable, Hashable, Sendable {
   var mayHaveTakenEffect: Bool?
   /// For other failures: whether the server's version was read, because it explains the rejection (404, 409, 410).
   var showsTheirs: Bool?
+
+  /// Whether the service failed (5xx), so that it may have executed the request. No look-up has tried to find out yet, unlike
+  /// with other unknown outcomes.
+  var isOfService: Bool { kind == .unknownOutcome && httpStatus ?? 0 >= 500 }
 
   /// Whether the three versions are meaningful.
   var hasVersions: Bool { kind == .conflict || showsTheirs == true }

@@ -310,11 +310,22 @@ struct ChangeQueue {
       """, .integer(id))
   }
 
-  /// Records that the service has reported a failure of the change set of an uncertain request.
-  func noteRejection(of id: Int64) throws(StorageError) {
+  /// What is recorded with the last send of an uncertain request.
+  enum AttemptMark: String {
+    /// The service has reported a failure of its change set.
+    case isRejected
+    /// The service has accepted it, and may execute it later.
+    case isAccepted
+    /// A later change of its entity may correct it.
+    case isCorrected
+  }
+
+  /// Records a mark with an uncertain request.
+  func note(_ mark: AttemptMark, of id: Int64) throws(StorageError) {
     try connection.run(
-      "UPDATE larder_request SET attempt = json_set(attempt, '$.isRejected', json('true')) WHERE id = ?1 AND state = 1",
-      .integer(id))
+      """
+      UPDATE larder_request SET attempt = json_set(attempt, '$.\(mark.rawValue)', json('true')) WHERE id = ?1 AND state = 1
+      """, .integer(id))
   }
 
   /// Releases a held request.

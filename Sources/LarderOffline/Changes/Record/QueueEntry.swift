@@ -21,4 +21,11 @@ struct QueueEntry: Hashable, Sendable {
   /// The journal entry of the last send, written by the upload.
   var attempt: String?
   var failure: ArchivedFailure?
+
+  /// Whether a retry of the request in the archive makes it uncertain again, so that it is looked up before it is sent. An
+  /// action, and an entity created from bytes, cannot be looked up.
+  var isLookedUpAgain: Bool {
+    guard state == .archived, attempt != nil, failure?.isOfService == true else { return false }
+    return request.operation != .action && request.operation != .createMedia
+  }
 }

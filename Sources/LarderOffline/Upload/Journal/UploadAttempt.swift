@@ -28,6 +28,11 @@ struct UploadAttempt: Codable, Hashable, Sendable {
   /// True if the service responded that the change set failed, and no look-up has determined yet whether it took effect
   /// anyway.
   var isRejected: Bool?
+  /// True if the service has accepted the request with 202, and may execute it later.
+  var isAccepted: Bool?
+  /// True if the service failed (5xx) and a later change of the entity may correct the request. If a look-up shows that it
+  /// was not executed, the later changes are merged into it.
+  var isCorrected: Bool?
 
   /// Creates the entry for a rendered request. If the same request was sent before, it keeps its identifier, because
   /// the service may know it.

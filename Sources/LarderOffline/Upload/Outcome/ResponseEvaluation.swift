@@ -35,7 +35,7 @@ struct ResponseEvaluation: Sendable {
   private func isRejection(_ response: UnitResponse) -> Bool {
     func isRejection(_ error: ODataServiceError) -> Bool {
       switch UploadOutcome.of(error, isRemoval: false) {
-      case .rejected, .conflict, .needsCondition: true
+      case .rejected, .failed, .conflict, .needsCondition: true
       default: false
       }
     }
@@ -64,6 +64,10 @@ struct ResponseEvaluation: Sendable {
         switch response {
         case .success(let response):
           try await learn(response.fields)
+          if response.httpStatus == 202, member.entry.request.makesEntity {
+            outcomes.append((member.entry, .accepted))
+            continue
+          }
           let serverResponse = ServerResponse(response, to: member.entry.request, store.replica.plan)
           if !hasFailed, let outcome = try await otherEntityOutcome(serverResponse, member, in: unit) {
             outcomes.append((member.entry, outcome))
@@ -124,7 +128,7 @@ struct ResponseEvaluation: Sendable {
       switch outcome {
       case .queued, .again, .discarded: (entry, .archived(failure))
       // An uncertain request is held with them, and looked up when it is released.
-      case .done, .archived, .inDoubt: (entry, outcome)
+      case .done, .archived, .inDoubt, .accepted: (entry, outcome)
       }
     }
   }
@@ -141,7 +145,7 @@ struct ResponseEvaluation: Sendable {
     guard isProven else { return outcomes }
     return outcomes.map { entry, outcome in
       guard case .archived(let failure, let theirs) = outcome,
-        failure.kind == .unknownOutcome || failure.mayHaveTakenEffect == true
+        failure.kind == .unknownOutcome && !failure.isOfService || failure.mayHaveTakenEffect == true
       else { return (entry, outcome) }
       switch theirs {
       case .existing(var serverResponse):
@@ -170,6 +174,7 @@ struct ResponseEvaluation: Sendable {
       if let outcome = try await unacceptableOutcome(member, error) { return (outcome, nil) }
       if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
       return (try await rejection(member, error), nil)
+    case .failed: return (.archived(try await failure(of: member, error, kind: .unknownOutcome)), nil)
     case .conflict:
       if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
       return (try await conflictOutcome(member, error), nil)

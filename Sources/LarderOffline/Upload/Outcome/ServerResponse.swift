@@ -40,6 +40,14 @@ struct ServerResponse: Sendable {
     location = entity?.id ?? entity?.editLink ?? location
   }
 
+  /// Removes a location that is that of the set to which a creation was sent. Some services return it.
+  mutating func removeLocation(of set: String) {
+    guard let name = EntityID.segments(set).last?.name, let last = location.flatMap({ EntityID.segments($0).last }),
+      last.name == name, last.key == nil
+    else { return }
+    location = nil
+  }
+
   /// The entity as cells of a table: its properties, key and ETag, as far as the response contains them; nil if it
   /// contains none.
   func cells(in table: EntityTable, _ plan: ReplicaPlan) -> EntityCells? {
@@ -65,6 +73,8 @@ enum RequestOutcome: Sendable {
   case queued
   /// Its outcome is not known.
   case inDoubt
+  /// The service has accepted it, and may execute it later: the next upload looks it up.
+  case accepted
   /// It is sent again on top of the server's version, in changed form if the request is not nil.
   case again(ServerVersion, QueuedRequest?)
   /// It is discarded in favor of the server's version.
@@ -76,7 +86,7 @@ enum RequestOutcome: Sendable {
   /// Requests that were rejected, or never sent, change nothing at the service.
   var outdatesDownloads: Bool {
     switch self {
-    case .queued, .inDoubt: false
+    case .queued, .inDoubt, .accepted: false
     case .done: true
     case .archived(let failure, let theirs): failure.kind == .unknownOutcome || theirs.isKnown
     case .again(let theirs, _), .discarded(let theirs): theirs.isKnown

@@ -40,7 +40,7 @@ struct UploadCommit: Sendable {
           kind: .conflict, message: reason, method: attempt?.method ?? entry.request.operation.rawValue,
           url: attempt?.url ?? entry.request.target.path, time: Double(time))
         switch outcome {
-        case .queued, .inDoubt: return (entry, outcome)
+        case .queued, .inDoubt, .accepted: return (entry, outcome)
         case .again, .discarded: break
         case .done:
           failure.kind = .unknownOutcome
@@ -98,8 +98,9 @@ struct UploadCommit: Sendable {
       switch outcome {
       case .done, .discarded: break
       case .archived: return .archived
-      case .inDoubt: unitOutcome = .inDoubt
-      case .again: if unitOutcome != .inDoubt { unitOutcome = .again }
+      case .accepted: unitOutcome = .accepted
+      case .inDoubt: if unitOutcome != .accepted { unitOutcome = .inDoubt }
+      case .again: if unitOutcome != .inDoubt, unitOutcome != .accepted { unitOutcome = .again }
       case .queued: if unitOutcome == .done { unitOutcome = .notSent }
       }
     }
@@ -150,8 +151,11 @@ struct UploadCommit: Sendable {
         // The state before this send, of which the service has executed nothing: a request that was uncertain before is
         // uncertain again.
         try queue.set(entry.state, of: entry.id)
-        if entry.attempt == nil, unit.outcomes.count == 1 { try queue.set(attempt: nil, of: entry.id) }
-      case .inDoubt: if unit.isRejected { try queue.noteRejection(of: entry.id) }
+        let attempt = entry.attempt.flatMap(UploadAttempt.init(json:))
+        if attempt == nil, unit.outcomes.count == 1 { try queue.set(attempt: nil, of: entry.id) }
+        if entry.state == .queued, attempt?.isCorrected == true { try rows.mergeCorrections(into: entry) }
+      case .inDoubt: if unit.isRejected { try queue.note(.isRejected, of: entry.id) }
+      case .accepted: try queue.note(.isAccepted, of: entry.id)
       case .again(let theirs, let changed):
         let base =
           try entry.failure?.base

@@ -2,6 +2,12 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The meaning of a response for its request.
 enum UploadOutcome: Hashable, Sendable {
   /// The request took effect.
@@ -14,6 +20,8 @@ enum UploadOutcome: Hashable, Sendable {
   case needsCondition
   /// The service, or this library, rejects it permanently: it goes to the archive, and the upload continues.
   case rejected
+  /// The service failed: it goes to the archive, and the upload continues, but the service may have executed it.
+  case failed
   /// The upload stops and the request stays in the queue. It may not be known whether it took effect.
   case stop(mayHaveTakenEffect: Bool)
   /// The response cannot be read: the request may have taken effect, and the upload continues.
@@ -28,11 +36,20 @@ extension UploadOutcome {
   /// - Parameters:
   ///   - isRemoval: whether the request removes an entity, a link or bytes.
   ///   - hasChallenge: whether the response names an authentication scheme (`WWW-Authenticate`).
-  static func of(status: Int, isRemoval: Bool, hasChallenge: Bool) -> UploadOutcome {
+  ///   - isRedirectedWithin: whether a redirect leads to the origin of the service.
+  static func of(
+    status: Int, isRemoval: Bool, hasChallenge: Bool, isRedirectedWithin: Bool = false
+  ) -> UploadOutcome {
     switch status {
     case 200...299: .done
-    // An intermediary in front of the service sends these, as it sends a login page (RFC 6585 §6).
-    case 300...303, 305...399, 511: .stop(mayHaveTakenEffect: false)
+    // The request was executed, and another resource shows the result (RFC 9110 §15.4.4).
+    case 303: .stop(mayHaveTakenEffect: true)
+    // Frameworks send these like 303 (RFC 9110 §15.4.2, §15.4.3). To another origin they lead to a login page, or from http
+    // to https.
+    case 301, 302: .stop(mayHaveTakenEffect: isRedirectedWithin)
+    // The request must be sent to another URL (RFC 9110 §15.4.8, §15.4.9), or an intermediary in front of the service wants
+    // a login (RFC 6585 §6).
+    case 300, 305...399, 511: .stop(mayHaveTakenEffect: false)
     case 404, 410: isRemoval ? .doneBefore : .rejected
     case 412: .conflict
     case 428: .needsCondition
@@ -41,6 +58,9 @@ extension UploadOutcome {
     case 403: hasChallenge ? .stop(mayHaveTakenEffect: false) : .rejected
     // Sent by a gateway, so it is not known what the service did. 503 often comes from a gateway, too.
     case 502, 503, 504: .stop(mayHaveTakenEffect: true)
+    // The service has no such function (RFC 9110 §15.6.2, §15.6.6).
+    case 501, 505: .rejected
+    case 500...: .failed
     default: .rejected
     }
   }
@@ -50,7 +70,9 @@ extension UploadOutcome {
     if error.isForeign { return .stop(mayHaveTakenEffect: false) }
     return switch error.category {
     case .http(let status, _):
-      of(status: status, isRemoval: isRemoval, hasChallenge: error.response?.fields.contains(.wwwAuthenticate) ?? false)
+      of(
+        status: status, isRemoval: isRemoval, hasChallenge: error.response?.fields.contains(.wwwAuthenticate) ?? false,
+        isRedirectedWithin: error.response.map(staysAtOrigin) ?? true)
     case .communication(let error): .stop(mayHaveTakenEffect: !error.isBeforeSending)
     case .authentication, .csrf: .stop(mayHaveTakenEffect: false)
     case .cancelled: .stop(mayHaveTakenEffect: true)
@@ -62,6 +84,14 @@ extension UploadOutcome {
       .cacheInUse, .metadataUnreadable, .storage:
       .stop(mayHaveTakenEffect: false)
     }
+  }
+
+  /// Whether the `Location` of a response leads to the origin to which the request was sent, or is not known.
+  private static func staysAtOrigin(_ response: ODataSingleResponse) -> Bool {
+    guard let location = response.fields[.location], let url = URL(string: response.url),
+      let target = URL(string: location, relativeTo: url)?.absoluteURL
+    else { return true }
+    return HTTPRedirection.origin(target) == HTTPRedirection.origin(url)
   }
 }
 

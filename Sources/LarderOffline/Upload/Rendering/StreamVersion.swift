@@ -79,6 +79,7 @@ extension ServerResponse {
   /// Reads the response to a change. For a stream or link, the ETag field of the response is not the entity's.
   init(_ response: ODataSingleResponse, to request: QueuedRequest, _ plan: ReplicaPlan) {
     self.init(response, model: plan.model)
+    if request.makesEntity { removeLocation(of: request.target.path) }
     guard request.isOfStream || request.isOfLink else { return }
     etag = entity?.etag
     // A response that contains the entity has the entity's ETag.

@@ -201,7 +201,13 @@ struct RequestResolver: Sendable {
     case .done:
       if case .existing(let serverResponse) = finding.theirs { return .done(serverResponse) }
       return .done(ServerResponse())
-    case .notDone: return .queued
+    case .notDone:
+      guard uncertain.attempt.isAccepted == true else { return .queued }
+      return .archived(
+        failure(
+          .unknownOutcome,
+          "The service has accepted the request (202), and a look-up does not find its entity. Check the service, then retry or discard the request.",
+          uncertain.attempt))
     case .conflict(let mayHaveTakenEffect):
       var failure = failure(
         .conflict,

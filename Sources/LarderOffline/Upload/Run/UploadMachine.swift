@@ -1,8 +1,8 @@
 /// The control flow of one upload as a pure state machine: what is sent next, alone or in a batch, and what is pending.
 ///
 /// A unit is `waiting` until all units that it depends on are done, then `ready`. A unit whose outcome is uncertain is
-/// `resolving` first. From `sending`, a ``UnitOutcome`` leads to `done`, `archived`, `gone`, back to `ready` or
-/// `waiting`, or to `resolving`. Units that depend on an archived one are `held`. Batches are sent one after another,
+/// `resolving` first. From `sending`, a ``UnitOutcome`` leads to `done`, `archived`, `gone`, `accepted` (until the next
+/// upload), back to `ready` or `waiting`, or to `resolving`. Units that depend on an archived one are `held`. Batches are sent one after another,
 /// so that the service sees the changes in the order in which they were made; single requests are sent in parallel
 /// lanes. A caller that archives the units of ``dependents(of:)`` before it reports the outcome writes the state that
 /// the machine assumes.
@@ -35,7 +35,7 @@ struct UploadMachine: Sendable {
     case finish
   }
 
-  private enum Phase: Hashable { case waiting, ready, resolving, sending, done, archived, held, gone }
+  private enum Phase: Hashable { case waiting, ready, resolving, sending, accepted, done, archived, held, gone }
 
   private struct Entry {
     var unit: UploadUnit
@@ -127,7 +127,7 @@ struct UploadMachine: Sendable {
 
   private func isQueued(_ id: Int64) -> Bool {
     switch entries[id]?.phase {
-    case .waiting, .ready, .resolving, .sending: true
+    case .waiting, .ready, .resolving, .sending, .accepted: true
     default: false
     }
   }
@@ -181,6 +181,7 @@ struct UploadMachine: Sendable {
       entries[id]?.unit.isInDoubt = true
       entries[id]?.phase = .waiting
       release(id)
+    case .accepted: entries[id]?.phase = .accepted
     case .deferred(let after):
       entries[id]?.unit.isInDoubt = false
       entries[id]?.phase = .waiting

@@ -37,6 +37,8 @@ enum UnitOutcome: Sendable, Hashable {
   case apart
   /// It was sent, and its outcome is not known.
   case inDoubt
+  /// The service has accepted it, and may execute it later. The next upload looks it up.
+  case accepted
   /// It is no longer in the queue, because it was undone.
   case gone
   /// It depends on units that were created since.
