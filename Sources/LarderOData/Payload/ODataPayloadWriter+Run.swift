@@ -23,11 +23,54 @@ extension ODataPayloadWriter {
 
     private typealias Problem = ODataPayloadWritingError.Problem
 
-    mutating func value(_ value: ODataValue, _ name: String) throws(ODataPayloadWritingError) {
-      do throws(ODataValueError) { try value.write(to: &json, format: writer.format) } catch {
-        path.append(name)
-        throw failure(.value(error))
+    /// Writes a value. The type is the declared one, if it is known.
+    mutating func value(
+      _ value: ODataValue, _ name: String, type: EdmTypeReference? = nil
+    ) throws(ODataPayloadWritingError) {
+      path.append(name)
+      try self.value(value, type)
+      path.removeLast()
+    }
+
+    private mutating func value(_ value: ODataValue, _ type: EdmTypeReference?) throws(ODataPayloadWritingError) {
+      switch value {
+      case .complex(let complex): try self.complex(complex, type: type?.name)
+      case .collection(let items):
+        if isVerbose {
+          json.beginObject()
+          json.name("results")
+        }
+        json.beginArray()
+        for item in items { try self.value(item, type?.item) }
+        json.endArray()
+        if isVerbose { json.endObject() }
+      default:
+        do throws(ODataValueError) { try value.write(to: &json, format: writer.format) } catch {
+          throw failure(.value(error))
+        }
       }
+    }
+
+    private mutating func complex(
+      _ complex: ODataComplexValue, type: String?
+    ) throws(ODataPayloadWritingError) {
+      guard path.count < Run.maximumDepth else { throw failure(.tooDeep(limit: Run.maximumDepth)) }
+      json.beginObject()
+      if let typeName = complex.typeName { self.type(typeName) }
+      try annotations(complex.annotations, on: "")
+      try properties(complex.properties, of: (complex.typeName ?? type).flatMap { writer.model?.structure($0) })
+      json.endObject()
+    }
+
+    /// Writes the type of an object.
+    private mutating func type(_ name: String) {
+      guard isVerbose else {
+        return member(control("type"), writer.format == .light ? name : "#" + name)
+      }
+      json.name("__metadata")
+      json.beginObject()
+      member("type", name)
+      json.endObject()
     }
 
     mutating func reference(_ id: String) {
@@ -45,16 +88,40 @@ extension ODataPayloadWriter {
       let structure = (entity.typeName ?? type).flatMap { writer.model?.structure($0) }
       try head(entity, isNested: isNested, isDelta: isDelta)
       try annotations(entity.annotations, on: "")
-      for property in entity.properties {
-        let isDynamic = structure.map { $0.isOpen && $0.property(property.name) == nil } ?? false
-        try self.property(property, dynamic: isDynamic)
-      }
+      try properties(entity.properties, of: structure)
       for stream in entity.streams where stream.link.content != nil { try self.stream(stream) }
       for link in entity.navigationLinks {
         path.append(link.name)
-        try self.link(link, declared: structure?.navigationProperty(link.name))
+        let declared = structure?.navigationProperty(link.name)
+        try self.link(link, isCollection: declared?.isCollection, type: declared?.type.name)
         path.removeLast()
       }
+      json.endObject()
+    }
+
+    /// Writes parameters of an action as members of one object.
+    mutating func parameters(
+      _ parameters: ODataEntity, types: [String: EdmTypeReference]
+    ) throws(ODataPayloadWritingError) {
+      json.beginObject()
+      try annotations(parameters.annotations, on: "")
+      for property in parameters.properties { try self.property(property, type: types[property.name]) }
+      for entity in parameters.navigationLinks {
+        path.append(entity.name)
+        try link(entity, isCollection: types[entity.name]?.isCollection, type: types[entity.name]?.item.name)
+        path.removeLast()
+      }
+      json.endObject()
+    }
+
+    /// Writes the value of one property as the only member of an object, with the annotations on it.
+    mutating func single(_ property: ODataProperty, type: EdmTypeReference?) throws(ODataPayloadWritingError) {
+      json.beginObject()
+      path.append(property.name)
+      try annotations(property.annotations, on: "")
+      path.removeLast()
+      json.name(isVerbose ? property.name : "value")
+      try value(property.value, property.name, type: type)
       json.endObject()
     }
 
@@ -84,9 +151,7 @@ extension ODataPayloadWriter {
         }
         json.endObject()
       }
-      if let typeName = entity.typeName {
-        member(control("type"), writer.format == .light ? typeName : "#" + typeName)
-      }
+      if let typeName = entity.typeName { type(typeName) }
       if let id { member(control("id"), id) }
     }
 
@@ -95,50 +160,53 @@ extension ODataPayloadWriter {
       json.string(text)
     }
 
-    mutating func property(_ property: ODataProperty, dynamic: Bool) throws(ODataPayloadWritingError) {
-      if dynamic, !isVerbose, let type = dynamicType(property.value) {
+    private mutating func properties(
+      _ properties: [ODataProperty], of structure: EdmStructure?
+    ) throws(ODataPayloadWritingError) {
+      for property in properties {
+        let declared = structure?.property(property.name)
+        let isDynamic = declared == nil && structure?.isOpen == true
+        try self.property(property, type: declared?.type, isDynamic: isDynamic)
+      }
+    }
+
+    mutating func property(
+      _ property: ODataProperty, type: EdmTypeReference?, isDynamic: Bool = false
+    ) throws(ODataPayloadWritingError) {
+      if isDynamic, !isVerbose, !property.annotations.contains(where: { $0.term == "odata.type" }),
+        let type = property.value.undeclaredTypeName
+      {
         member(control("type", on: property.name), "#" + type)
       }
       path.append(property.name)
       try annotations(property.annotations, on: property.name)
       path.removeLast()
       json.name(property.name)
-      try value(property.value, property.name)
+      try value(property.value, property.name, type: type)
     }
 
-    /// The type of a dynamic property if JSON alone does not show it (JSON Format 4.01 §4.6.3).
-    private func dynamicType(_ value: ODataValue) -> String? {
-      switch value {
-      case .byte: "Byte"
-      case .sbyte: "SByte"
-      case .int16: "Int16"
-      case .int32: "Int32"
-      case .int64: "Int64"
-      case .single: "Single"
-      case .double(let number): number.isFinite && number.rounded() != number ? nil : "Double"
-      case .decimal: "Decimal"
-      case .guid: "Guid"
-      case .binary: "Binary"
-      case .date: "Date"
-      case .timeOfDay: "TimeOfDay"
-      case .dateTimeOffset: "DateTimeOffset"
-      case .duration: "Duration"
-      case .geo(let geo): geo.type.rawValue
-      case .collection(let items): items.first { $0 != .null }.flatMap(dynamicType).map { "Collection(\($0))" }
-      case .null, .boolean, .string, .dateTime, .enumeration, .complex, .untypedNumber: nil
-      }
-    }
-
-    /// The annotations of the caller; those that a service computed are omitted.
+    /// Writes annotations, and the control information that is part of a request's content: types of undeclared
+    /// properties, bindings and references in values. Other control information is omitted.
     private mutating func annotations(
       _ annotations: [ODataAnnotation], on name: String
     ) throws(ODataPayloadWritingError) {
       for annotation in annotations {
-        let term = annotation.term
-        if term.hasPrefix("odata.") || term.hasPrefix("__") || term.contains("@odata.") { continue }
-        if isVerbose { throw failure(.notSupported("the annotation '\(term)' in V2 JSON; remove it")) }
-        json.name("\(name)@\(term)")
-        try value(annotation.value, term)
+        let term = ODataTerm(annotation.term)
+        let target = name.isEmpty ? term.target ?? "" : name
+        if term.isControl {
+          guard !isVerbose, case .string(let text) = annotation.value else { continue }
+          switch (term.name, target) {
+          case ("odata.type", let target) where !target.isEmpty:
+            member(control("type", on: target), text.hasPrefix("#") ? text : "#" + text)
+          case ("odata.bind", let target) where !target.isEmpty: member(target + "@odata.bind", text)
+          case ("odata.id", ""): member(control("id"), text)
+          default: break
+          }
+          continue
+        }
+        if isVerbose { throw failure(.notSupported("the annotation '\(term.name)' in V2 JSON; remove it")) }
+        json.name("\(target)@\(term.name)")
+        try value(annotation.value, term.name)
       }
     }
 
@@ -155,14 +223,13 @@ extension ODataPayloadWriter {
 
     /// Writes the bindings and inline entities of one navigation property.
     private mutating func link(
-      _ link: ODataNavigationLink, declared: EdmNavigationProperty?
+      _ link: ODataNavigationLink, isCollection: Bool?, type: String?
     ) throws(ODataPayloadWritingError) {
       try annotations(link.annotations, on: link.name)
-      let isMany = declared?.isCollection ?? isCollection(link)
+      let isMany = isCollection ?? self.isCollection(link)
       if !isMany, link.bindings.count > 1 {
         throw failure(.notSupported("more than one binding of a to-one navigation property"))
       }
-      let type = declared?.type.name
       let isInline = isVerbose || writer.version >= .v401
       if !isInline, !link.bindings.isEmpty { bind(link, isMany: isMany) }
       switch link.content {

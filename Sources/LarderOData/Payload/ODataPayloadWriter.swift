@@ -51,27 +51,35 @@ package struct ODataPayloadWriter: Sendable {
     return run.json.bytes
   }
 
-  /// Writes the parameters of an action, or several properties: members of one object (JSON Format 4.01 §18).
-  package func parameters(_ parameters: [ODataProperty]) throws(ODataPayloadWritingError) -> [UInt8] {
+  /// Writes the parameters of an action, or several properties: members of one object (JSON Format 4.01 §18). `types` are
+  /// the declared types by name.
+  package func parameters(
+    _ parameters: [ODataProperty], types: [String: EdmTypeReference] = [:]
+  ) throws(ODataPayloadWritingError) -> [UInt8] {
+    try self.parameters(ODataEntity(properties: parameters), types: types)
+  }
+
+  /// Writes the parameters of an action, among them entities: the links of `parameters`.
+  package func parameters(
+    _ parameters: ODataEntity, types: [String: EdmTypeReference]
+  ) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
-    run.json.beginObject()
-    for parameter in parameters { try run.property(parameter, dynamic: false) }
-    run.json.endObject()
+    try run.parameters(parameters, types: types)
     return run.json.bytes
   }
 
   /// Writes a single property, for PUT or PATCH to its URL. V4: `{"value": …}`, with complex values in the outermost
   /// object; before V4: `{"Name": …}` (JSON Format 4.01 §11).
-  package func property(_ property: ODataProperty) throws(ODataPayloadWritingError) -> [UInt8] {
+  package func property(
+    _ property: ODataProperty, type: EdmTypeReference? = nil
+  ) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
-    if case .complex = property.value, format.dialect == .v4 {
-      try run.value(property.value, property.name)
+    if case .complex(var complex) = property.value, format.dialect == .v4 {
+      complex.annotations += property.annotations
+      try run.value(.complex(complex), property.name, type: type)
       return run.json.bytes
     }
-    run.json.beginObject()
-    run.json.name(format == .verbose ? property.name : "value")
-    try run.value(property.value, property.name)
-    run.json.endObject()
+    try run.single(property, type: type)
     return run.json.bytes
   }
 }

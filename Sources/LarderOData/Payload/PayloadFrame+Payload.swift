@@ -32,6 +32,12 @@ extension PayloadFrame {
     keep("etag", entity.etag)
     keep("editLink", entity.editLink)
     keep("readLink", entity.readLink)
+    switch entity.removal {
+    case .deleted?: keep("removed", "deleted")
+    case .changed?: keep("removed", "changed")
+    case .other(let reason)?: keep("removed", reason ?? "")
+    case nil: break
+    }
     return ODataComplexValue(typeName: entity.typeName, properties: entity.properties, annotations: annotations)
   }
 
@@ -207,23 +213,22 @@ extension ODataNavigationLink.Content {
   var asValue: ODataValue {
     switch self {
     case .null: .null
-    case .entity(let entity): ODataNavigationLink.Content.value(entity)
-    case .collection(let collection): .collection(collection.entities.map(ODataNavigationLink.Content.value))
-    case .delta(let delta):
-      .collection(
-        delta.items.compactMap {
-          switch $0 {
-          case .entity(let entity), .deletedEntity(let entity): ODataNavigationLink.Content.value(entity)
-          case .addedLink, .deletedLink: nil
-          }
-        })
+    case .entity(let entity): .complex(ODataComplexValue(entity))
+    case .collection(let collection): .collection(collection.entities.map { .complex(ODataComplexValue($0)) })
+    case .delta(let delta): delta.asValue
     }
   }
+}
 
-  private static func value(_ entity: ODataEntity) -> ODataValue {
-    var frame = PayloadFrame(.complex, name: nil)
-    frame.entity = entity
-    frame.completeObject()
-    return .complex(frame.complex)
+extension ODataDelta {
+  /// The added, changed and removed entities as plain values.
+  var asValue: ODataValue {
+    .collection(
+      items.compactMap {
+        switch $0 {
+        case .entity(let entity), .deletedEntity(let entity): .complex(ODataComplexValue(entity))
+        case .addedLink, .deletedLink: nil
+        }
+      })
   }
 }

@@ -82,7 +82,9 @@ struct PayloadFrame {
     switch information {
     case .navigationLink: link(name) { $0.url = scalar.string }
     case .associationLink: link(name) { $0.associationURL = scalar.string }
-    case .bind: link(name) { $0.bindings.append(scalar.string) }
+    case .bind where scalar.isNull: link(name) { $0.content = .null }
+    case .bind where scalar.kind == .string: link(name) { $0.bindings.append(scalar.string) }
+    case .bind: pending.append((name, ODataAnnotation(term: "odata.bind", value: .boolean(scalar.boolean ?? false))))
     case .count:
       if let count = scalar.int64 { link(name) { $0.setCount(count) } } else { keep(information, scalar, name) }
     case .nextLink: if !scalar.string.isEmpty { link(name) { $0.setNextLink(scalar.string) } }
@@ -168,7 +170,11 @@ struct PayloadFrame {
       for binding in link.bindings { keep("bind", .string(binding)) }
       if let count = link.count { keep("count", .int64(count)) }
       if case .collection(let related)? = link.content, let next = related.nextLink { keep("nextLink", .string(next)) }
-      if let content = link.content { entity.properties.append(ODataProperty(link.name, content.asValue)) }
+      switch link.content {
+      case .delta(let delta)?: keep("delta", delta.asValue)
+      case let content?: entity.properties.append(ODataProperty(link.name, content.asValue))
+      case nil: break
+      }
       for annotation in link.annotations {
         entity.annotations.append(ODataAnnotation(term: "\(link.name)@\(annotation.term)", value: annotation.value))
       }

@@ -76,7 +76,7 @@ enum DeepInsert {
     var rows: Set<RowReference> = []
     guard let table = sent.row.flatMap({ plan.table($0.table) }) else { return rows }
     for link in sent.links {
-      guard let navigation = table.navigation([link.name]) else { continue }
+      guard let navigation = table.navigation(link.path) else { continue }
       let target = plan.tables[navigation.target]
       var tied: Set<Int> = []
       if case .columns(let pairs) = navigation.relation, !plan.isDependent(navigation, table) {

@@ -43,7 +43,10 @@ struct RequestConversion {
   mutating func convert(_ request: QueuedRequest) -> QueuedRequest {
     var rows = [request.entity, request.target.row].compactMap { $0 }
     if case .reference(.row(let row)) = request.body { rows.append(row) }
-    if case .entity(let entity) = request.body { rows += Self.rows(entity) }
+    switch request.body {
+    case .entity(let entity), .parameters(let entity): rows += Self.rows(entity)
+    case .none, .properties, .reference, .bytes, .media: break
+    }
     for name in Set(rows.map(\.table)) {
       if change.new.table(name) == nil {
         lost.append(.removed(name))
@@ -63,6 +66,7 @@ struct RequestConversion {
     case .none, .reference, .media: return request.body
     case .entity(let entity): return .entity(convert(entity))
     case .properties(let properties): return .properties(properties.map { convert($0, of: request) })
+    case .parameters(let parameters): return .parameters(convert(parameters: parameters, of: request))
     case .bytes(let bytes, let contentType):
       guard request.operation == .replaceValue, let text = convert(raw: bytes, of: request) else { return request.body }
       return .bytes(text, contentType: contentType)
@@ -74,7 +78,8 @@ struct RequestConversion {
       link.entities.flatMap(rows)
         + link.bindings.compactMap { binding in if case .row(let row) = binding { row } else { nil } }
     }
-    return [entity.row].compactMap { $0 } + linked
+    let reference: RowReference? = if case .row(let row)? = entity.reference { row } else { nil }
+    return [entity.row, reference].compactMap { $0 } + linked
   }
 
   /// A path with the new names of types and operations.
@@ -150,6 +155,46 @@ struct RequestConversion {
     }
     guard let name = request.target.row?.table, let places = places(of: request) else { return property }
     return convert(property, from: places.old, to: places.new, name: "\(name)/\(request.target.path)")
+  }
+
+  /// The parameters of an action, among them entities.
+  private mutating func convert(parameters: QueuedEntity, of request: QueuedRequest) -> QueuedEntity {
+    var converted = parameters
+    converted.properties = parameters.properties.map { convert($0, of: request) }
+    for (place, link) in parameters.links.enumerated() {
+      let name = "\(request.target.path)/\(link.name)"
+      guard let old = parameter(link.name, of: request, values.old, { $0 }) else { continue }
+      guard let new = parameter(link.name, of: request, values.new, values.newName) else {
+        lost.append(.removed(name))
+        continue
+      }
+      converted.links[place].entities = link.entities.map { convert($0, from: old.name, to: new.name, name: name) }
+    }
+    return converted
+  }
+
+  /// An entity that is no row of the store.
+  private mutating func convert(
+    _ entity: QueuedEntity, from oldName: String?, to newName: String?, name: String
+  ) -> QueuedEntity {
+    var converted = entity
+    converted.typeName = entity.typeName.map(values.newName)
+    let oldType = (entity.typeName ?? oldName).flatMap { values.old.structure($0) }
+    let newType = (converted.typeName ?? newName).flatMap { values.new.structure($0) }
+    converted.properties = entity.properties.map { property in
+      let (old, new) = (oldType?.property(property.name), newType?.property(property.name))
+      guard old != nil || new != nil else { return property }
+      return convert(property, from: old, to: new, name: "\(name)/\(property.name)")
+    }
+    for (place, link) in entity.links.enumerated() {
+      let old = oldType?.navigationProperty(link.name)?.type.name
+      let new = newType?.navigationProperty(link.name)?.type.name
+      if old != nil, new == nil { lost.append(.removed("\(name)/\(link.name)")) }
+      converted.links[place].entities = link.entities.map {
+        convert($0, from: old, to: new, name: "\(name)/\(link.name)")
+      }
+    }
+    return converted
   }
 
   /// The type of an action's parameter; nil if the model has no such action or parameter.

@@ -82,9 +82,11 @@ struct ChangeContent: Sendable {
 
   private let kind: Kind
   private let model: EdmModel
+  private let rules: ContentRules
 
   init(of path: String, isAction: Bool, _ context: ChangeContext) throws {
     model = context.model
+    rules = context.contentRules
     let place = try context.split(path)
     if isAction {
       let item = model.version < .v4 ? model.functionImport(place.path) : nil
@@ -106,10 +108,15 @@ struct ChangeContent: Sendable {
   func read(_ json: [UInt8], into request: inout ODataSingleRequest) throws {
     switch kind {
     case .entity(let type): request.body = .entity(try entity(json, type))
-    case .value(let name, let type): request.body = .properties([ODataProperty(name, try value(json, name, type))])
-    case .parameters: request.body = .properties(try members(json))
+    case .value(let name, let type): request.body = .properties([try property(json, name, type)])
+    case .parameters:
+      let parameters = try members(json)
+      request.body = parameters.annotations.isEmpty ? .properties(parameters.properties) : .entity(parameters)
     case .query(let parameters):
-      let literals = try members(json).map { member in try literal(member, parameters, request.path) }
+      var inURL = request
+      inURL.body = .entity(try members(json))
+      guard case .entity(let sent) = try rules.content(inURL) else { return }
+      let literals = try sent.properties.map { member in try literal(member, parameters, request.path) }
       guard !literals.isEmpty else { return }
       request.path += (request.path.contains("?") ? "&" : "?") + literals.joined(separator: "&")
     }
@@ -122,14 +129,27 @@ struct ChangeContent: Sendable {
     return entity
   }
 
-  private func value(_ json: [UInt8], _ name: String, _ type: EdmTypeReference?) throws -> ODataValue {
+  private func property(_ json: [UInt8], _ name: String, _ type: EdmTypeReference?) throws -> ODataProperty {
     let options = PayloadOptions(model: model, expected: .property, expectedType: type)
     let isObject = json.first { $0 > 0x20 } == UInt8(ascii: "{")
     switch isObject ? try payload(json, options) : try wrapped(json, options) {
-    case .property(let property): return try value(of: property, json, name, options)
-    case .entity(let entity): return .complex(ODataComplexValue(properties: entity.properties))
+    case .property(let property):
+      let value = try value(of: property, json, name, options)
+      if case .complex = value {} else if isObject { try needOneMember(json, name) }
+      return ODataProperty(name, value, annotations: property.annotations)
+    case .entity(let entity): return ODataProperty(name, .complex(ODataComplexValue(entity)))
     default: throw unexpected("the value of a property")
     }
+  }
+
+  /// Throws for a second member beside the value of a property.
+  private func needOneMember(_ json: [UInt8], _ name: String) throws {
+    let node = try JSONNode(json)
+    let members = (node["d"] ?? node).members ?? []
+    let other = members.first {
+      ![name, "value"].contains($0.name) && !$0.name.contains("@") && $0.name != "__metadata"
+    }
+    if let other, members.count > 1 { throw OfflineODataError.unknown(other.name, of: name, among: [name]) }
   }
 
   /// The value of a property that was read. Before V4 it has a name, which must be the property's own.
@@ -146,12 +166,14 @@ struct ChangeContent: Sendable {
     throw OfflineODataError.unknown(given, of: name, among: [name])
   }
 
-  private func members(_ json: [UInt8]) throws -> [ODataProperty] {
+  private func members(_ json: [UInt8]) throws -> ODataEntity {
     try needObject(json)
     guard case .property(let property) = try wrapped(json, PayloadOptions(model: model, expected: .property)),
       case .complex(let complex) = property.value
     else { throw unexpected("an object of parameters") }
-    return complex.properties
+    var members = ODataEntity(properties: complex.properties)
+    members.annotations = complex.annotations
+    return members
   }
 
   private func literal(_ member: ODataProperty, _ parameters: [EdmParameter], _ path: String) throws -> String {

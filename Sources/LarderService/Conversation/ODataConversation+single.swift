@@ -53,13 +53,10 @@ extension ODataConversation {
     }
     let isSameOrigin = root.isSameOrigin(url)
     let isAtom = isAtom ?? state.withLock { $0.usesAtom }
-    // Every 4.01 service reads 4.0 requests, and bindings in the form of 4.0 cannot be mistaken for entities to be
-    // created.
-    let bodyVersion = version == .v401 && request.bindsEntities ? .v4 : version
-    let form = try RequestBodyForm(request, version: bodyVersion, model: model, isAtom: isAtom, root: root)
+    let form = try RequestBodyForm(request, version: version, model: model, isAtom: isAtom, root: root)
     var fields = request.fields
     let kind = request.operation == .readMedia ? .raw : RequestFields.Kind(path: request.path)
-    let requiredFields = RequestFields.fields(kind, version: bodyVersion, isAtom: isAtom, hasBody: form.isStructured)
+    let requiredFields = RequestFields.fields(kind, version: form.version, isAtom: isAtom, hasBody: form.isStructured)
     for field in requiredFields { fields.setDefault(field.name, field.value) }
     if let contentType = form.contentType { fields.setDefault(.contentType, contentType) }
     if let etag = request.ifMatch { fields[.ifMatch] = etag }

@@ -9,6 +9,8 @@ struct RequestBodyForm: Sendable {
   let contentType: String?
   /// True if the content is an OData format, whose version must be stated.
   let isStructured: Bool
+  /// The version of the message.
+  let version: ODataVersion?
 
   /// True if the model is needed to write the content.
   static func needsModel(_ request: ODataSingleRequest) -> Bool {
@@ -34,22 +36,32 @@ struct RequestBodyForm: Sendable {
     root: ODataServiceRoot
   ) throws(ODataServiceError) {
     switch request.body {
-    case .none: (body, contentType, isStructured) = (.none, nil, false)
-    case .bytes(let bytes, let type): (body, contentType, isStructured) = (.bytes(bytes), type, false)
+    case .none: (body, contentType, isStructured, self.version) = (.none, nil, false, version)
+    case .bytes(let bytes, let type):
+      (body, contentType, isStructured, self.version) = (.bytes(bytes), type, false, version)
     case .stream(let length, let type, let open):
-      (body, contentType, isStructured) = (.stream(length: length, open: open), type, false)
+      (body, contentType, isStructured, self.version) = (.stream(length: length, open: open), type, false, version)
     case .entity, .properties, .reference:
       guard let version else {
         throw ODataServiceError(
           .invalidRequest("the service's OData version is unknown"), operation: request.operationName, url: request.path
         )
       }
+      var request = request
+      do { request.body = try ContentRules(root, version: version, model: model, isAtom: isAtom).sent(request) } catch {
+        throw ODataServiceError(
+          .invalidRequest("\(error)"), operation: request.operationName, url: request.path, cause: error)
+      }
+      // Every 4.01 service reads 4.0 requests, and bindings in the form of 4.0 cannot be mistaken for entities to be
+      // created.
+      let written = version == .v401 && request.bindsEntities && !request.needsV401 ? .v4 : version
+      self.version = written
       if isAtom {
-        let atom = AtomBody(request, version: version, model: model, root: root)
+        let atom = AtomBody(request, version: written, model: model, root: root)
         (body, contentType, isStructured) = (.bytes(try atom.written()), atom.contentType, true)
         return
       }
-      let writer = ODataPayloadWriter(version: version, model: model)
+      let writer = ODataPayloadWriter(version: written, model: model)
       let bytes = try RequestBodyForm.written(request, writer, root)
       (body, contentType, isStructured) = (.bytes(bytes), writer.mediaType, true)
     }
@@ -59,17 +71,22 @@ struct RequestBodyForm: Sendable {
     _ request: ODataSingleRequest, _ writer: ODataPayloadWriter, _ root: ODataServiceRoot
   ) throws(ODataServiceError) -> [UInt8] {
     let shape = writer.model.flatMap { ResourceShape(path: request.path, model: $0) }
+    let isAction = request.operation == .invokeAction
+    // The path of an action has the type of its result.
+    let types =
+      isAction ? ContentRules(root, version: writer.version, model: writer.model).parameterTypes(request.path) : [:]
     do throws(ODataPayloadWritingError) {
       switch request.body {
-      // The path of an action has the type of its result.
       case .entity(let entity):
-        return try writer.entity(entity, type: request.operation == .invokeAction ? nil : shape?.typeName)
+        return isAction
+          ? try writer.parameters(entity, types: types) : try writer.entity(entity, type: shape?.typeName)
       case .properties(let properties):
+        if isAction { return try writer.parameters(properties, types: types) }
         // An update of a property's own URL carries only the value; all others carry an object with members.
-        if shape?.kind == .property, request.operation != .invokeAction, let only = properties.first {
-          return try writer.property(only)
+        if shape?.kind == .property, let only = properties.first {
+          return try writer.property(only, type: shape?.type)
         }
-        return try writer.parameters(properties)
+        return try writer.entity(ODataEntity(properties: properties), type: shape?.typeName)
       case .reference(let target):
         return writer.reference(RequestBodyForm.target(target, root))
       case .none, .bytes, .stream: return []
@@ -87,15 +104,31 @@ struct RequestBodyForm: Sendable {
 }
 
 extension ODataSingleRequest {
-  /// Whether the content links an entity to existing ones (JSON Format 4.01 §8.5).
-  var bindsEntities: Bool { if case .entity(let entity) = body { entity.bindsEntities } else { false } }
+  /// Whether the content binds navigation properties to existing entities (JSON Format 4.01 §8.5).
+  fileprivate var bindsEntities: Bool {
+    if case .entity(let entity) = body { entity.contains { !$0.bindings.isEmpty } } else { false }
+  }
+
+  /// Whether 4.0 has no form for the content: inline changes, references in place of entities, inline streams.
+  fileprivate var needsV401: Bool {
+    guard case .entity(let entity) = body else { return false }
+    return !entity.streams.isEmpty
+      || entity.contains { link in
+        if case .delta? = link.content { return true }
+        return operation != .invokeAction && link.inlineEntities.contains { $0.id != nil || !$0.streams.isEmpty }
+      }
+  }
 }
 
 extension ODataEntity {
-  fileprivate var bindsEntities: Bool {
+  /// Whether one of the links in the entity, or in its inline entities, fits a condition.
+  fileprivate func contains(_ isMatch: (ODataNavigationLink) -> Bool) -> Bool {
     navigationLinks.contains { link in
-      !link.bindings.isEmpty || link.entity?.bindsEntities == true
-        || link.entities?.contains { $0.bindsEntities } == true
+      isMatch(link) || link.inlineEntities.contains { $0.contains(isMatch) }
     }
   }
+}
+
+extension ODataNavigationLink {
+  fileprivate var inlineEntities: [ODataEntity] { entities ?? entity.map { [$0] } ?? [] }
 }

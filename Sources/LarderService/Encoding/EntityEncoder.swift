@@ -51,9 +51,6 @@ struct EntityEncoder: Encoder {
   private func checkLinks(_ value: some Encodable) throws {
     guard case .object = part.form else { return }
     let links = part.links
-    if !codingPath.isEmpty, !part.isEntity, !links.isEmpty {
-      throw invalid(value, "a complex value cannot contain or bind entities in a request")
-    }
     let unbound = links.first { link in !links.contains { $0.name == link.name && $0.leadsToEntities } }
     if let unbound {
       throw invalid(value, "'\(unbound.name)' is bound to nothing; give the path of an entity, or unlink it")
@@ -157,9 +154,6 @@ final class EncodedPart {
     name.withoutEnding("@odata.bind") ?? name.withoutEnding("@bind")
   }
 
-  /// Whether an object is an entity.
-  var isEntity: Bool { if case .structure(let structure) = type { structure.isEntityType } else { false } }
-
   /// Whether the declared type has values of this form.
   var fits: Bool {
     switch (form, type) {
@@ -176,26 +170,23 @@ final class EncodedPart {
     case .nothing: .null
     case .value(let value): value
     case .array: .collection(items.map(\.value))
-    case .object: complexValue
+    case .object: .complex(ODataComplexValue(entity))
     }
   }
 
-  private var complexValue: ODataValue {
-    let entity = entity
-    return .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
-  }
-
-  /// The part as an entity. Control information other than types and bindings is not sent.
+  /// The part as an entity, with all its control information and annotations: what of these is sent, ``ContentRules``
+  /// decides.
   var entity: ODataEntity {
     var entity = ODataEntity()
     var bindings: [(name: String, urls: [String])] = []
+    var annotations: [(name: String, part: EncodedPart)] = []
     for (name, part) in members {
       if name == "@odata.type" || name == "@type" {
         entity.typeName = typeName
       } else if let bound = EncodedPart.bound(name) {
         bindings.append((bound, part.texts))
       } else if name.contains("@") {
-        continue
+        annotations.append((name, part))
       } else if structure.isNavigation(name) {
         entity.navigationLinks.append(ODataNavigationLink(name: name, content: part.related))
       } else {
@@ -208,7 +199,37 @@ final class EncodedPart {
         entity.navigationLinks[index].bindings = urls
       }
     }
+    for (name, part) in annotations { part.annotate(&entity, name) }
     return entity
+  }
+
+  /// Adds this part to an entity as the value of a member with an `@` in its name.
+  private func annotate(_ entity: inout ODataEntity, _ name: String) {
+    let parts = name.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let isControl = !parts[1].contains(".")
+    let term = isControl ? "odata." + parts[1] : parts[1]
+    switch (term, parts[0], form) {
+    case ("odata.id", "", .value(.string(let id))): entity.id = id
+    case ("odata.removed", "", _):
+      let reason = members.first { $0.name == "reason" }?.part.texts.first
+      entity.removal = reason == "deleted" ? .deleted : reason == "changed" ? .changed : .other(reason)
+    case ("odata.delta", let link, .array) where !link.isEmpty:
+      let changes = items.map(\.entity).map { entity -> ODataDelta.Item in
+        entity.removal == nil ? .entity(entity) : .deletedEntity(entity)
+      }
+      entity.navigationLinks.removeAll { $0.name == link && $0.bindings.isEmpty }
+      entity.navigationLinks.append(ODataNavigationLink(name: link, content: .delta(ODataDelta(items: changes))))
+    default:
+      let annotation = ODataAnnotation(term: term, value: value)
+      if let index = entity.properties.firstIndex(where: { $0.name == parts[0] }) {
+        entity.properties[index].annotations.append(annotation)
+      } else if let index = entity.navigationLinks.firstIndex(where: { $0.name == parts[0] }) {
+        entity.navigationLinks[index].annotations.append(annotation)
+      } else {
+        entity.annotations.append(
+          parts[0].isEmpty ? annotation : ODataAnnotation(term: parts[0] + "@" + term, value: value))
+      }
+    }
   }
 
   private var related: ODataNavigationLink.Content {

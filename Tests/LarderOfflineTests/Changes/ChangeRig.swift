@@ -70,6 +70,7 @@ final class ChangeRig: Sendable {
     case .none: return "-"
     case .entity(let entity): return names(entity)
     case .properties(let properties): return properties.map(\.name).joined(separator: ",")
+    case .parameters(let parameters): return names(parameters)
     case .reference(.row(let row)): return row.table
     case .reference(.url(let url)): return url
     case .bytes(let bytes, _): return "\(bytes.count) bytes"

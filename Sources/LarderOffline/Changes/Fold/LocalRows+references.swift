@@ -124,6 +124,7 @@ extension QueuedRequest {
     switch body {
     case .entity(let entity): rows += entity.namedRows
     case .properties(let properties): rows += properties.compactMap(\.key?.row)
+    case .parameters(let parameters): rows += parameters.namedRows
     case .reference(.row(let row)): rows.append(row)
     case .reference(.url), .none, .bytes, .media: break
     }
@@ -134,6 +135,7 @@ extension QueuedRequest {
 extension QueuedEntity {
   fileprivate var namedRows: [RowReference] {
     var rows = properties.compactMap(\.key?.row)
+    if case .row(let row)? = reference { rows.append(row) }
     for link in links {
       for case .row(let row) in link.bindings { rows.append(row) }
       for entity in link.entities { rows += entity.namedRows }

@@ -149,6 +149,7 @@ extension QueuedRequest {
     func put(_ entity: QueuedEntity) -> QueuedEntity {
       var entity = entity
       entity.row = put(entity.row)
+      entity.reference = entity.reference.map(put)
       entity.properties = entity.properties.map(put)
       for place in entity.links.indices {
         entity.links[place].bindings = entity.links[place].bindings.map(put)
@@ -162,6 +163,7 @@ extension QueuedRequest {
     switch body {
     case .entity(let entity): request.body = .entity(put(entity))
     case .properties(let properties): request.body = .properties(properties.map(put))
+    case .parameters(let parameters): request.body = .parameters(put(parameters))
     case .reference(let reference): request.body = .reference(put(reference))
     case .none, .bytes, .media: break
     }

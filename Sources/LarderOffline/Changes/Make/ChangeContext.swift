@@ -19,6 +19,8 @@ final class ChangeContext: Sendable {
   }
 
   var model: EdmModel { plan.model }
+  /// What of a change's content is sent.
+  var contentRules: ContentRules { ContentRules(root, version: model.version, model: model) }
 
   func rules(_ table: EntityTable) -> ChangeRules { rules(table, below: []) }
 

@@ -16,7 +16,7 @@ extension ChangeMaker {
     else { return nil }
     if new.operation == .delete { return try vanish(entity, before) }
     guard case .entity(let added) = new.body, case .entity(var body) = before.request.body,
-      new.operation == .patch || new.operation == .merge, added.links.isEmpty,
+      new.operation == .patch || new.operation == .merge, added.links.isEmpty, added.annotations == nil,
       [.create, .patch, .merge, .replace].contains(before.request.operation), effects.count == 1
     else { return nil }
     for property in added.properties {

@@ -80,6 +80,7 @@ extension ChangeMaker {
     let type = try self.type(entity.typeName, table, cast)
     if type.hasStream, !isMedia { throw OfflineODataError(.unfittingBody, ChangeMaker.bytesFirst(table)) }
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
+    try checkStreams(entity)
     var changed = ChangedCells(table, type, model)
     for property in entity.properties where !isLeftOut(property, table, type) {
       let restricted = ChangeRules.all(in: property, among: rules.notGiven).first { !allowed.contains($0.path) }
@@ -96,11 +97,16 @@ extension ChangeMaker {
     let given = Set(cells.values.filter { $0.value != .null }.keys)
     cells[.type] = .text(type.name)
     var queued = QueuedEntity(
-      typeName: type.name == table.type.name ? nil : type.name, row: reference, properties: changed.sent)
+      typeName: type.name == table.type.name ? nil : type.name, row: reference, properties: changed.sent,
+      annotations: QueuedAnnotation.all(entity.annotations))
     try tie(reference, &cells, to: owner, table)
     var links: [(ODataNavigationLink, ReplicaNavigation)] = []
-    for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
+    for link in entity.navigationLinks + changed.links {
       let navigation = try self.navigation(link.name, table, type)
+      guard link.changesLinks else {
+        queued.links.append(QueuedLink(link, navigation))
+        continue
+      }
       if let reason = rules.restrictions.notInsertableLinks[link.name] {
         throw OfflineODataError.restricted(.insertRestricted, "\(table.name)/\(link.name)", by: reason)
       }
@@ -125,6 +131,13 @@ extension ChangeMaker {
   /// as the bytes, whatever its media type is (OData Protocol 4.01 §11.4.7.1).
   static func bytesFirst(_ table: EntityTable) -> String {
     "entities of \(table.name) are created from their bytes: use createMedia(_:in:slug:) or --media FILE, then update the entity"
+  }
+
+  /// Throws for a stream inside an entity: its bytes are stored apart from rows.
+  func checkStreams(_ entity: ODataEntity) throws {
+    guard let stream = entity.streams.first else { return }
+    throw OfflineODataError(
+      .unsupportedChange, "the bytes of \(stream.name) in an entity; change them with updateMedia")
   }
 
   /// The navigation property of an entity, for messages, and what it says about the entities behind it.
@@ -165,7 +178,7 @@ extension ChangeMaker {
   }
 
   func navigation(_ name: String, _ table: EntityTable, _ type: EdmStructure) throws -> ReplicaNavigation {
-    guard let navigation = table.navigation([name], on: type) else {
+    guard let navigation = table.navigation(name.split(separator: "/").map(String.init), on: type) else {
       throw OfflineODataError.unknown(name, of: type)
     }
     return navigation
@@ -228,6 +241,19 @@ extension ChangeMaker {
       throw OfflineODataError(.entityExists, (try? rows.path(of: reference, cells)) ?? table.name)
     }
     earlier.formUnion(try rows.deletions(of: cells, in: table))
+  }
+}
+
+extension ODataNavigationLink {
+  /// Whether it changes links; otherwise it only has annotations.
+  var changesLinks: Bool { content != nil || !bindings.isEmpty }
+}
+
+extension QueuedLink {
+  /// The stored form of a link, without its targets.
+  init(_ link: ODataNavigationLink, _ navigation: ReplicaNavigation) {
+    self.init(
+      name: link.name, isCollection: navigation.isCollection, annotations: QueuedAnnotation.all(link.annotations))
   }
 }
 

@@ -30,7 +30,7 @@ extension ChangeMaker {
     _ link: ODataNavigationLink, navigation: ReplicaNavigation, table: EntityTable, cells: inout EntityCells,
     depth: Int
   ) throws -> QueuedLink {
-    var queued = QueuedLink(name: link.name, isCollection: false)
+    var queued = QueuedLink(link, navigation)
     let targetTable = plan.tables[navigation.target]
     guard case .columns(let pairs) = navigation.relation else { return queued }
     var key: EntityCells?
@@ -57,7 +57,7 @@ extension ChangeMaker {
   /// Sets a navigation property whose foreign key is not in this entity: its targets are bound, or created together
   /// with it.
   mutating func link(_ link: ODataNavigationLink, _ owner: Owner, _ depth: Int) throws -> QueuedLink {
-    var queued = QueuedLink(name: link.name, isCollection: owner.navigation.isCollection)
+    var queued = QueuedLink(link, owner.navigation)
     let table = plan.tables[owner.navigation.target]
     var entities: [ODataEntity] = link.entities ?? link.entity.map { [$0] } ?? []
     let references = link.bindings + entities.compactMap(ChangeMaker.referenceURL)

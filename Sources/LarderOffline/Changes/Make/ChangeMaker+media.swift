@@ -13,9 +13,9 @@ extension ChangeMaker {
     var draft = draft(.action, request: request, target: target, place: place)
     switch request.body {
     case .none: try checkWhole([], operation)
-    case .properties(let properties): draft.body = .properties(try parameters(properties, operation))
+    case .properties(let properties): draft.body = try parameters(ODataEntity(properties: properties), operation)
+    case .entity(let parameters): draft.body = try self.parameters(parameters, operation)
     case .bytes(let bytes, let type): draft.body = .bytes(bytes, contentType: type)
-    case .entity: throw OfflineODataError(.unsupportedChange, "entities as parameters of an action; call it online")
     case .reference, .stream:
       throw OfflineODataError(.unfittingBody, "the content of an action must be its parameters")
     }
@@ -25,26 +25,11 @@ extension ChangeMaker {
     return AppliedChange(status: 202, entity: target.entity)
   }
 
-  /// Converts the parameters of an action to their declared types.
-  private func parameters(
-    _ given: [ODataProperty], _ operation: ODataDeclaredOperation
-  ) throws -> [QueuedProperty] {
-    try checkWhole(given, operation)
-    return try given.map { property in
-      guard let declared = operation.parameters.first(where: { $0.name == property.name }) else {
-        throw OfflineODataError.unknown(property.name, of: operation.name, among: operation.parameters.map(\.name))
-      }
-      let place = "\(operation.name)/\(property.name)"
-      let value = try ChangedValue(model: model).fit(property.value, to: declared.parameter, at: place)
-      return QueuedProperty(name: property.name, value: QueuedValue(value))
-    }
-  }
-
   /// Throws if a required parameter of an action is missing.
-  private func checkWhole(_ given: [ODataProperty], _ operation: ODataDeclaredOperation) throws {
+  func checkWhole(_ given: [String], _ operation: ODataDeclaredOperation) throws {
     guard case .action = operation.declaration else { return }
     let missing = operation.parameters.first { declared in
-      !declared.parameter.isNullable && !declared.isOptional && !given.contains { $0.name == declared.name }
+      !declared.parameter.isNullable && !declared.isOptional && !given.contains(declared.name)
     }
     guard let missing else { return }
     throw OfflineODataError(.nullNotAllowed, "\(operation.name)/\(missing.name)")

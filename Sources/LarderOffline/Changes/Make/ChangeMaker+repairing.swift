@@ -180,6 +180,9 @@ private struct Repair {
         body.properties.append(property)
       }
       for link in added.links { take(link, beside: added.properties) }
+      for annotation in added.annotations ?? [] {
+        body.annotations = (body.annotations ?? []).filter { $0.term != annotation.term } + [annotation]
+      }
     }
     request.body = .entity(body)
     if let tag = new.customTag { request.customTag = tag }
@@ -212,7 +215,7 @@ private struct Repair {
 
   /// The names of the properties that contain the same information as a link.
   private func foreignKey(of link: QueuedLink) -> Set<String> {
-    guard let navigation = table.navigation([link.name]), case .columns(let pairs) = navigation.relation,
+    guard let navigation = table.navigation(link.path), case .columns(let pairs) = navigation.relation,
       plan.isDependent(navigation, table)
     else { return [] }
     return Set(pairs.map { table.columns[$0.source].path.joined(separator: "/") })

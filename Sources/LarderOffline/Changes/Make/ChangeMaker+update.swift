@@ -47,16 +47,17 @@ extension ChangeMaker {
     case .properties(let properties): entity = ODataEntity(properties: properties)
     default: throw OfflineODataError(.unfittingBody, "an update of an entity needs an entity as content")
     }
+    try checkStreams(entity)
     var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     for property in entity.properties where try !isKnown(property, subject, rules) { try changed.take(property) }
     if method == .replace { try changed.reset(keeping: Set(rules.fixed.keys)) }
     var cells = try changed.finished(replaces: method == .replace)
     var queued = QueuedEntity(
       typeName: subject.type.name == subject.table.type.name ? nil : subject.type.name, row: subject.reference,
-      properties: changed.sent)
+      properties: changed.sent, annotations: QueuedAnnotation.all(entity.annotations))
     try noteForeignKeys(
       &queued.properties, given: Set(cells.values.keys), cells: merged(subject.cells, cells), table: subject.table)
-    for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
+    for link in entity.navigationLinks + changed.links {
       queued.links.append(try rebind(link, subject, &cells))
     }
     effects.insert(Effect(.set, subject.table.name, subject.reference.row, cells: cells), at: 0)
@@ -130,10 +131,21 @@ extension ChangeMaker {
     _ link: ODataNavigationLink, _ subject: Subject, _ cells: inout EntityCells
   ) throws -> QueuedLink {
     let navigation = try self.navigation(link.name, subject.table, subject.type)
+    var queued = QueuedLink(link, navigation)
+    guard link.changesLinks else { return queued }
     try checkRebindable(navigation, subject.table)
-    var queued = QueuedLink(name: link.name, isCollection: navigation.isCollection)
+    switch link.content {
+    case .delta?:
+      throw OfflineODataError(
+        .unsupportedChange, "inline changes of related entities (\(link.name)); change them separately")
+    case .collection?:
+      throw OfflineODataError(
+        .unsupportedChange,
+        "an update with the related entities of a collection (\(link.name)); link, unlink and update them separately")
+    case .null?, .entity?, nil: break
+    }
     let owner = Owner(reference: subject.reference, cells: subject.cells, navigation: navigation)
-    let entities = link.entities ?? link.entity.map { [$0] } ?? []
+    let entities = link.entity.map { [$0] } ?? []
     guard entities.allSatisfy({ ChangeMaker.referenceURL($0) != nil }) else {
       throw OfflineODataError(
         .unsupportedChange, "an update with the content of related entities (\(link.name)); update them separately")
@@ -175,8 +187,7 @@ extension ChangeMaker {
       value =
         properties.count == 1 && [target.path.last, "value"].contains(properties[0].name)
         ? properties[0].value : .complex(ODataComplexValue(properties: properties))
-    case .entity(let entity):
-      value = .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
+    case .entity(let entity): value = .complex(ODataComplexValue(entity))
     default: throw OfflineODataError(.unfittingBody, "an update of a property needs its value as content")
     }
     // Only a complex value has parts that can be left unchanged (OData Protocol 4.01 §11.4.9).
@@ -244,7 +255,9 @@ extension ChangeMaker {
       throw OfflineODataError(.keyChanged, name)
     }
     var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
-    try changed.take(value, at: target.path, isWhole: isWhole)
+    var annotations: [ODataAnnotation] = []
+    if case .properties(let given) = request.body, given.count == 1 { annotations = given[0].annotations }
+    try changed.take(value, at: target.path, isWhole: isWhole, annotations: annotations)
     let cells = try changed.finished()
     var sent = changed.sent
     try noteForeignKeys(&sent, given: Set(cells.values.keys), cells: merged(subject.cells, cells), table: subject.table)

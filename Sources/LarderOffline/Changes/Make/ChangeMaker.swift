@@ -52,6 +52,8 @@ struct ChangeMaker {
     let isOperation = request.operation == .invokeAction
     let text = isOperation ? place.query.map { place.path + "?" + $0 } ?? place.path : place.path
     let target = try ChangeWalk.target(of: try context.bind(text), rows)
+    var request = request
+    request.body = try content(request, target)
     try checkCondition(request, target)
     var applied: AppliedChange
     switch request.operation {

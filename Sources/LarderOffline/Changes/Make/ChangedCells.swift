@@ -11,6 +11,8 @@ struct ChangedCells {
   let old: EntityCells
   private(set) var cells = EntityCells()
   private(set) var sent: [QueuedProperty] = []
+  /// The navigation properties of complex values that are bound, by their paths.
+  private(set) var links: [ODataNavigationLink] = []
   private var dynamic: [ODataProperty] = []
 
   init(_ table: EntityTable, _ type: EdmStructure, _ model: EdmModel, old: EntityCells = EntityCells()) {
@@ -24,29 +26,78 @@ struct ChangedCells {
   mutating func take(_ property: ODataProperty) throws {
     guard let declared = type.property(property.name) else {
       guard type.isOpen else { throw OfflineODataError.unknown(property.name, of: type) }
-      dynamic.append(property)
-      sent.append(QueuedProperty(name: property.name, value: QueuedValue(property.value)))
-      return
+      let value = try taking(property.value, at: [property.name])
+      dynamic.append(ODataProperty(property.name, value))
+      return send(property.name, value, property.annotations)
     }
     let place = "\(type.name)/\(property.name)"
     guard declared.type.primitive != .stream else { throw OfflineODataError(.readOnlyProperty, place) }
-    let value = try ChangedValue(model: model).fit(property.value, to: declared, at: place)
+    let fitted = try ChangedValue(model: model).fit(property.value, to: declared, at: place)
+    let value = try taking(fitted, at: [property.name])
     try set([property.name], value, isWhole: false)
-    sent.append(QueuedProperty(name: property.name, value: QueuedValue(value)))
+    send(property.name, value, property.annotations)
+  }
+
+  private mutating func send(_ name: String, _ value: ODataValue, _ annotations: [ODataAnnotation]) {
+    sent.append(
+      QueuedProperty(name: name, value: QueuedValue(value), annotations: QueuedAnnotation.all(annotations)))
+  }
+
+  /// Moves the bindings in a complex value to ``links``, where they refer to rows of the store.
+  private mutating func taking(_ value: ODataValue, at path: [String]) throws -> ODataValue {
+    switch value {
+    case .complex(var complex):
+      for annotation in complex.annotations {
+        let term = ODataTerm(annotation.term)
+        guard term.name == "odata.bind", let name = term.target, case .string(let url) = annotation.value else {
+          continue
+        }
+        let place = (path + [name]).joined(separator: "/")
+        if let index = links.firstIndex(where: { $0.name == place }) {
+          links[index].bindings.append(url)
+        } else {
+          var link = ODataNavigationLink(name: place)
+          link.bindings = [url]
+          links.append(link)
+        }
+      }
+      complex.annotations.removeAll { ODataTerm($0.term).name == "odata.bind" }
+      complex.properties = try complex.properties.map { property in
+        ODataProperty(
+          property.name, try taking(property.value, at: path + [property.name]), annotations: property.annotations)
+      }
+      return .complex(complex)
+    case .collection(let items):
+      let count = links.count
+      for item in items { _ = try taking(item, at: path) }
+      guard links.count == count else {
+        throw OfflineODataError(.unsupportedChange, "binding \(links[count].name), which is in a collection")
+      }
+      return value
+    default: return value
+    }
   }
 
   /// Adds a value at a path through complex properties.
-  mutating func take(_ value: ODataValue, at path: [String], isWhole: Bool) throws {
+  mutating func take(
+    _ value: ODataValue, at path: [String], isWhole: Bool, annotations: [ODataAnnotation] = []
+  ) throws {
     let place = "\(type.name)/\(path.joined(separator: "/"))"
     guard let column = table.column(path, on: type) else {
-      if path.count == 1, type.isOpen, type.property(path[0]) == nil { return dynamic.append(.init(path[0], value)) }
+      if path.count == 1, type.isOpen, type.property(path[0]) == nil {
+        dynamic.append(.init(path[0], value))
+        return send(path[0], value, annotations)
+      }
       throw OfflineODataError(
         .unsupportedChange, "\(place) is stored inside another property and cannot be changed separately")
     }
     guard let property = column.property else { throw OfflineODataError(.unknownProperty, place) }
-    let fitted = try ChangedValue(model: model).fit(value, to: property, at: place)
+    let fitted = try taking(try ChangedValue(model: model).fit(value, to: property, at: place), at: path)
+    if let link = links.first {
+      throw OfflineODataError(.unsupportedChange, "binding \(link.name) here; bind it in an update of its entity")
+    }
     try set(path, fitted, isWhole: isWhole)
-    sent = [QueuedProperty(name: path.last ?? "", value: QueuedValue(fitted))]
+    send(path.last ?? "", fitted, annotations)
     // A value that is set inside a null complex value makes that value exist.
     for length in 1..<max(path.count, 1) {
       guard let outer = table.column(Array(path.prefix(length)), on: type), outer.storage == .complex else { continue }

@@ -117,7 +117,7 @@ struct ChangedValue {
         property.name,
         try fit(
           property.value, declared.type, declared.facets, isNullable: declared.isNullable,
-          at: "\(place)/\(property.name)", depth: depth + 1))
+          at: "\(place)/\(property.name)", depth: depth + 1), annotations: property.annotations)
     }
     return .complex(complex)
   }

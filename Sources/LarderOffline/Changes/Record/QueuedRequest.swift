@@ -19,7 +19,7 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     case replaceProperty, patchProperty, deleteProperty
     /// PUT of a property's or an entity's raw value (`/$value`): the body is `.bytes`.
     case replaceValue
-    /// POST of an action. The body is `.properties` with its parameters.
+    /// POST of an action. The body is `.properties` with its parameters; `.parameters` if some of them are entities.
     case action
     /// POST of bytes to a collection; PUT and DELETE of a media resource or stream property. The body is `.media`.
     case createMedia, updateMedia, deleteMedia
@@ -109,6 +109,8 @@ indirect enum QueuedBody: Codable, Hashable, Sendable {
   case none
   case entity(QueuedEntity)
   case properties([QueuedProperty])
+  /// The parameters of an action: those that are entities are links.
+  case parameters(QueuedEntity)
   case reference(QueuedReference)
   case bytes([UInt8], contentType: String)
   /// The bytes stored under a number: `StoredStreams`' generation.
@@ -124,6 +126,25 @@ struct QueuedEntity: Codable, Hashable, Sendable {
   /// The properties to send, without key properties that the server assigns.
   var properties: [QueuedProperty] = []
   var links: [QueuedLink] = []
+  /// The existing entity that it stands for, in the parameters of an action.
+  var reference: QueuedReference?
+  /// Instance annotations on it; nil for none.
+  var annotations: [QueuedAnnotation]?
+}
+
+/// An annotation in a body, with its term as in ``LarderOData/ODataAnnotation``.
+struct QueuedAnnotation: Codable, Hashable, Sendable {
+  var term: String
+  var value: QueuedValue
+
+  init(_ annotation: ODataAnnotation) { (term, value) = (annotation.term, QueuedValue(annotation.value)) }
+
+  var annotation: ODataAnnotation { ODataAnnotation(term: term, value: value.value) }
+
+  /// The stored form of annotations; nil for none.
+  static func all(_ annotations: [ODataAnnotation]) -> [QueuedAnnotation]? {
+    annotations.isEmpty ? nil : annotations.map(QueuedAnnotation.init)
+  }
 }
 
 /// A property in a body.
@@ -132,6 +153,8 @@ struct QueuedProperty: Codable, Hashable, Sendable {
   var value: QueuedValue
   /// If the value is the key of an entity that the server has not seen yet: the entity and its key property.
   var key: QueuedKey?
+  /// Annotations on it; nil for none.
+  var annotations: [QueuedAnnotation]?
 }
 
 /// A key property of an entity of the store.
@@ -142,6 +165,7 @@ struct QueuedKey: Codable, Hashable, Sendable {
 
 /// A navigation property in a body.
 struct QueuedLink: Codable, Hashable, Sendable {
+  /// The name; a path for a navigation property of a complex value: `Home/Country`.
   var name: String
   var isCollection: Bool
   /// Entities that exist, or that another request creates: `@odata.bind`, in V2 `__metadata.uri`.
@@ -152,6 +176,8 @@ struct QueuedLink: Codable, Hashable, Sendable {
   var isNull = false
   /// For a single-valued property in an update: see ``QueuedRequest/formerEnd``.
   var formerEnd: FormerEnd?
+  /// Instance annotations on it; nil for none.
+  var annotations: [QueuedAnnotation]?
 }
 
 /// An entity that a request refers to.

@@ -9,12 +9,20 @@ struct QueuedValue: Hashable, Sendable {
 
 // The JSON encoding: null, booleans, texts and arrays as they are; other primitive values as `{"t": type, "v": text}`;
 // complex values as `{"t": type name or "", "p": […]}` with members that are objects with `n` (name) and `v` (value).
+// Objects and members with annotations have them in `a`.
 extension QueuedValue: Codable {
-  private enum Key: String, CodingKey { case type = "t", value = "v", properties = "p" }
+  private enum Key: String, CodingKey { case type = "t", value = "v", properties = "p", annotations = "a" }
 
   private struct Member: Codable {
     let n: String
     let v: QueuedValue
+    let a: [QueuedAnnotation]?
+
+    init(_ property: ODataProperty) {
+      (n, v, a) = (property.name, QueuedValue(property.value), QueuedAnnotation.all(property.annotations))
+    }
+
+    var property: ODataProperty { ODataProperty(n, v.value, annotations: a?.map(\.annotation) ?? []) }
   }
 
   init(from decoder: any Decoder) throws {
@@ -30,7 +38,9 @@ extension QueuedValue: Codable {
       self.init(
         .complex(
           ODataComplexValue(
-            typeName: type.isEmpty ? nil : type, properties: members.map { ODataProperty($0.n, $0.v.value) })))
+            typeName: type.isEmpty ? nil : type, properties: members.map(\.property),
+            annotations: try container.decodeIfPresent([QueuedAnnotation].self, forKey: .annotations)?
+              .map(\.annotation) ?? [])))
       return
     }
     let text = try container.decode(String.self, forKey: .value)
@@ -62,8 +72,8 @@ extension QueuedValue: Codable {
     case .complex(let complex):
       var container = encoder.container(keyedBy: Key.self)
       try container.encode(complex.typeName ?? "", forKey: .type)
-      try container.encode(
-        complex.properties.map { Member(n: $0.name, v: QueuedValue($0.value)) }, forKey: .properties)
+      try container.encode(complex.properties.map(Member.init), forKey: .properties)
+      try container.encodeIfPresent(QueuedAnnotation.all(complex.annotations), forKey: .annotations)
     case .enumeration(let text): try encode("enum", text, to: encoder)
     case .untypedNumber(let number): try encode("number", number.description, to: encoder)
     default: try encode(value.type?.qualifiedName ?? "", try value.text(), to: encoder)

@@ -33,7 +33,7 @@ struct DeepInsertReading: Sendable {
       return entity
     }
     for link in sent.links where !link.entities.isEmpty {
-      guard let navigation = table.navigation([link.name]) else { continue }
+      guard let navigation = table.navigation(link.path) else { continue }
       let target = plan.tables[navigation.target]
       let inner = path + "/" + link.name
       var relatedEntities = entity.related(link.name)

@@ -145,8 +145,8 @@ struct RequestRendering {
     switch queued.body {
     case .none: return .none
     case .entity(let entity): return .entity(try self.entity(entity, set))
-    case .properties(let properties):
-      return .properties(try properties.map { ODataProperty($0.name, try value($0)) })
+    case .properties(let properties): return .properties(try properties.map(property))
+    case .parameters(let parameters): return .entity(try self.entity(parameters, set))
     case .reference(let reference):
       return queued.operation == .deleteLink ? .none : .reference(try absolute(reference, set))
     case .bytes(let bytes, let type): return .bytes(bytes, contentType: type)
@@ -167,21 +167,34 @@ struct RequestRendering {
     return value
   }
 
+  private func property(_ property: QueuedProperty) throws -> ODataProperty {
+    ODataProperty(
+      property.name, try value(property), annotations: property.annotations?.map(\.annotation) ?? [])
+  }
+
   private func entity(_ queued: QueuedEntity, _ set: ChangeSet) throws -> ODataEntity {
     var entity = ODataEntity(typeName: queued.typeName)
+    entity.id = try queued.reference.map { try absolute($0, set) }
+    entity.annotations = queued.annotations?.map(\.annotation) ?? []
     for property in queued.properties {
       // Within a change set the service takes the key from the binding, because it is not known yet.
       if let key = property.key, set.createdIDs[key.row.row] != nil, binds(queued, key.row) { continue }
-      entity.properties.append(ODataProperty(property.name, try value(property)))
+      entity.properties.append(try self.property(property))
     }
     for link in queued.links {
       var written = ODataNavigationLink(name: link.name)
+      written.annotations = link.annotations?.map(\.annotation) ?? []
       written.bindings = try link.bindings.map { try absolute($0, set) }
+      if link.path.count > 1 {
+        entity.properties.bind(written.bindings, at: link.path[...])
+        continue
+      }
       let entities = try link.entities.map { try self.entity($0, set) }
       if link.isNull {
         written.content = .null
       } else if link.isCollection {
-        if !entities.isEmpty { written.content = .collection(ODataEntityCollection(entities: entities)) }
+        let isEmpty = link.bindings.isEmpty && link.annotations == nil
+        if !entities.isEmpty || isEmpty { written.content = .collection(ODataEntityCollection(entities: entities)) }
       } else if let first = entities.first {
         written.content = .entity(first)
       }
@@ -270,6 +283,27 @@ extension ODataSingleRequest {
     case .none, .properties, .bytes, .stream: return false
     }
   }
+}
+
+extension [ODataProperty] {
+  /// Adds bindings to a navigation property of a complex value.
+  fileprivate mutating func bind(_ urls: [String], at path: ArraySlice<String>) {
+    guard let name = path.first, let target = path.dropFirst().first else { return }
+    for index in indices where self[index].name == name {
+      guard case .complex(var complex) = self[index].value else { continue }
+      if path.count == 2 {
+        complex.annotations += urls.map { ODataAnnotation(term: target + "@odata.bind", value: .string($0)) }
+      } else {
+        complex.properties.bind(urls, at: path.dropFirst())
+      }
+      self[index].value = .complex(complex)
+    }
+  }
+}
+
+extension QueuedLink {
+  /// The path of names from the entity.
+  var path: [String] { name.split(separator: "/").map(String.init) }
 }
 
 extension QueuedRequest {

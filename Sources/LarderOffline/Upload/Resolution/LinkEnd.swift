@@ -86,7 +86,9 @@ extension RowPath {
   }
 
   private func navigation(_ name: String, _ row: RowReference) -> ReplicaNavigation? {
-    snapshot.plan.table(row.table)?.navigations.first { $0.path.last == name }
+    snapshot.plan.table(row.table)?.navigations.first {
+      $0.path.last == name || $0.path.joined(separator: "/") == name
+    }
   }
 
   /// The service's key of an entity that a request refers to; nil if it is not known.

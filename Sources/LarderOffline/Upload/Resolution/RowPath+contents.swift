@@ -20,7 +20,7 @@ extension RowPath {
       }
       return .entity(entity)
     case .properties(let properties): return .properties(properties.map(asSent))
-    case .none, .reference, .bytes, .media: return body
+    case .none, .parameters, .reference, .bytes, .media: return body
     }
   }
 
@@ -34,7 +34,7 @@ extension RowPath {
 
   /// The entity's own properties that a link sets; nil if it sets none.
   func foreignKey(_ link: QueuedLink, of row: RowReference) -> [QueuedProperty]? {
-    guard let table = snapshot.plan.table(row.table), let navigation = table.navigation([link.name]),
+    guard let table = snapshot.plan.table(row.table), let navigation = table.navigation(link.path),
       !link.isCollection,
       case .columns(let pairs) = navigation.relation, snapshot.plan.isDependent(navigation, table)
     else { return nil }
