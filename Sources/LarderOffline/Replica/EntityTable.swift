@@ -158,4 +158,6 @@ struct LinkTable: Sendable {
   /// The numbers of the tables at both ends.
   let source: Int
   let target: Int
+  /// Whether a source has at most one target, and a target at most one source.
+  let isSingle: (target: Bool, source: Bool)
 }

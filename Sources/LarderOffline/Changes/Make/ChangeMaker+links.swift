@@ -100,22 +100,33 @@ extension ChangeMaker {
       effects.append(Effect(.link, plan.links[number].name, from, other: to))
     case .columns(let pairs):
       var cells = EntityCells()
+      let others = try rows.effective(entity) ?? EntityCells()
       if plan.isDependent(owner.navigation, source) {
-        let key = try rows.effective(entity) ?? EntityCells()
         for pair in pairs {
-          cells[source.columns[pair.source].name] = key[target.columns[pair.target].name] ?? .null
+          cells[source.columns[pair.source].name] = others[target.columns[pair.target].name] ?? .null
         }
+        try checkKey(cells, keeps: owner.cells, in: source)
         effects.append(Effect(.set, source.name, owner.reference.row, cells: cells))
       } else {
         for pair in pairs {
           cells[target.columns[pair.target].name] = owner.cells[source.columns[pair.source].name] ?? .null
         }
+        try checkKey(cells, keeps: others, in: target)
         effects.append(Effect(.set, target.name, entity.row, cells: cells))
       }
     case .containment, .container:
       throw OfflineODataError(
         .unsupportedChange,
         "\(owner.navigation.property.name) is a containment relationship, whose links cannot be changed")
+    }
+  }
+
+  /// Throws if the foreign key of a link is a part of the key of its entity, and would get another value.
+  func checkKey(_ cells: EntityCells, keeps old: EntityCells, in table: EntityTable) throws {
+    for number in table.key {
+      let name = table.columns[number].name
+      guard let value = cells[name], value != old[name] ?? .null else { continue }
+      throw OfflineODataError(.keyChanged, "\(table.type.name)/\(name)")
     }
   }
 
@@ -132,6 +143,9 @@ extension ChangeMaker {
       var cells = EntityCells()
       for pair in pairs {
         let column = table.columns[isOwn ? pair.source : pair.target]
+        if table.key.contains(column.number) {
+          throw OfflineODataError(.keyChanged, "\(table.type.name)/\(column.name)")
+        }
         guard column.property?.isNullable != false else { throw OfflineODataError(.nullNotAllowed, column.name) }
         cells[column.name] = .null
       }

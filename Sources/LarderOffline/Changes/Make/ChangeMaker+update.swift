@@ -154,6 +154,7 @@ extension ChangeMaker {
     if !navigation.isCollection, plan.isDependent(navigation, subject.table) {
       let bound = try bindOne(link, navigation: navigation, table: subject.table, cells: &cells, depth: 0)
       if bound.isNull { try checkNullable(navigation, subject.table) }
+      try checkKey(cells, keeps: subject.cells, in: subject.table)
       return bound
     }
     queued.formerEnd = try formerEnd(owner)

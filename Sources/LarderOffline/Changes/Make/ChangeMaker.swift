@@ -168,6 +168,7 @@ struct ChangeMaker {
         try dependOnMaker(of: target?.cells?.integer(.parent))
       }
     }
+    effects = try withFormerLinks(effects)
     try rows.settle(by: queued, effects)
     if let repaired = try repair(queued) { return repaired }
     if combines, !isChangeSet, let merged = try merge(queued) { return merged }

@@ -250,7 +250,7 @@ extension LocalRows {
     }
   }
 
-  private func rows(
+  func rows(
     _ table: EntityTable, _ condition: String, _ values: [SQLValue]
   ) throws(StorageError) -> [(id: Int64, cells: EntityCells)] {
     var ids: [Int64] = []

@@ -65,10 +65,15 @@ struct ReplicaRelations {
     }
     let navigation = tables[place.table].navigations[place.navigation]
     let number = links.count
+    let back = partner.map { tables[$0.table].navigations[$0.navigation] }.flatMap {
+      $0.target == place.table ? $0.property : nil
+    }
+    let isSourceSingle = back.map { !$0.isCollection } ?? hierarchy.model.isSourceSingle(navigation.property)
     links.append(
       LinkTable(
         number: number, name: tables[place.table].name + "/" + navigation.path.joined(separator: "/"),
-        source: place.table, target: navigation.target))
+        source: place.table, target: navigation.target,
+        isSingle: (target: !navigation.property.isCollection, source: isSourceSingle)))
     linksOf[place] = number
     return number
   }
@@ -160,5 +165,16 @@ struct ReplicaRelations {
     if let partner = first.property.partner { return BindingPath.steps(partner) == second.path }
     guard let partner = second.property.partner else { return false }
     return BindingPath.steps(partner) == first.path
+  }
+}
+
+extension EdmModel {
+  /// For V1 to V3: whether the association of a navigation property gives each target at most one source. In V4 only a
+  /// navigation property that leads back can say so.
+  func isSourceSingle(_ navigation: EdmNavigationProperty) -> Bool {
+    guard let relationship = navigation.relationship, let association = association(relationship.association) else {
+      return false
+    }
+    return association.ends.first { $0.role == relationship.fromRole }.map { $0.multiplicity != .many } ?? false
   }
 }
