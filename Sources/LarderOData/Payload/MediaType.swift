@@ -1,10 +1,11 @@
 /// A media type with its parameters (RFC 9110 §8.3.1).
-struct MediaType {
+package struct MediaType {
   /// `type/subtype` in lower case.
   let mediaType: String
   private let parameters: [(name: String, value: String)]
 
-  init(_ text: String) {
+  /// Reads a media type, such as the value of a `Content-Type` field.
+  package init(_ text: String) {
     var rest = Array(text.utf8)[...]
     mediaType = MediaType.trimmed(MediaType.take(&rest, until: UInt8(ascii: ";"))).lowercased()
     var parameters: [(String, String)] = []
@@ -15,7 +16,8 @@ struct MediaType {
     self.parameters = parameters
   }
 
-  subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+  /// The value of a parameter, by its name in lower case.
+  package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
   var isMultipart: Bool { mediaType.hasPrefix("multipart/") }
 

@@ -106,9 +106,9 @@ enum SystemColumn: String, CaseIterable, Sendable {
   case state = "@state"
   /// Text: the entity's ETag, with quotes.
   case etag = "@etag"
-  /// Text: the entity-id if it differs from the one that the conventions give.
+  /// Text: ``EntityLinks``, if the entity-id or the edit link differ from those that the conventions give.
   case uri = "@uri"
-  /// Text: JSON of what is known about a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`).
+  /// Text: JSON of what is known about a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`, `isReadOnly`).
   case media = "@media"
 }
 

@@ -38,6 +38,12 @@ struct PageForm: Sendable, Codable, Hashable {
     versionNumber = version?.rawValue
   }
 
+  /// Whether a media type says that the payload has full metadata.
+  static func isFull(_ contentType: String?) -> Bool {
+    let type = MediaType(contentType ?? "")
+    return type["odata.metadata"] == "full" || type["metadata"] == "full" || type["odata"] == "fullmetadata"
+  }
+
   var version: ODataVersion? { versionNumber.flatMap { ODataVersion(rawValue: $0) } }
   var protocolVersion: ODataVersion? { protocolNumber.flatMap { ODataVersion(rawValue: $0) } }
 }
@@ -90,6 +96,7 @@ struct PageReader {
   init(_ form: PageForm, into rows: PageRows) {
     handler = PageRows.Handler(rows)
     handler.rows.content = form.content
+    handler.rows.isFull = PageForm.isFull(form.contentType)
     if form.isAtom {
       var options = AtomOptions(model: rows.model)
       options.expectedType = .named(rows.rootTypeName)

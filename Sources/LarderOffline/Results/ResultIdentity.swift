@@ -84,7 +84,13 @@ struct ResultIdentity: Sendable {
   /// The URL of a row's entity if the service gave one that differs from the conventions.
   func serviceURL(_ row: borrowing Row) throws -> String? {
     guard let uri, row.storageClass(uri) == .text else { return nil }
-    return try row.text(uri)
+    return EntityLinks(try row.text(uri)).id
+  }
+
+  /// Where changes of a row's entity go.
+  func edit(_ row: borrowing Row) throws -> EntityLinks.Edit {
+    guard let uri, row.storageClass(uri) == .text else { return .conventional }
+    return EntityLinks(try row.text(uri)).edit
   }
 
   /// The path of a row's entity from the service root, percent-encoded; nil if it is unknown.

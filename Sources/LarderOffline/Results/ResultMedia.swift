@@ -6,6 +6,8 @@ struct ResultMedia: Sendable, Hashable {
   var etag: String?
   var readLink: String?
   var editLink: String?
+  /// Whether the service gives only a link for reading.
+  var isReadOnly = false
 
   init(contentType: String? = nil, etag: String? = nil, readLink: String? = nil, editLink: String? = nil) {
     (self.contentType, self.etag, self.readLink, self.editLink) = (contentType, etag, readLink, editLink)
@@ -17,6 +19,7 @@ struct ResultMedia: Sendable, Hashable {
     etag = node["etag"]?.string
     readLink = node["readLink"]?.string
     editLink = node["editLink"]?.string
+    isReadOnly = node["isReadOnly"] == .boolean(true)
   }
 
   /// Writes the V4 control information, `mediaContentType` and others, of the entity or of a property (JSON Format 4.01

@@ -147,7 +147,12 @@ final class ResultWriter {
         // Relative ids are relative to the context URL, which begins with the service root.
         member("id", form.metadata == .full ? absolute(id) : id, into: &out)
         if form.metadata == .full {
-          member("editLink", id + String(decoding: object.identity.cast(row), as: UTF8.self), into: &out)
+          let conventional = id + String(decoding: object.identity.cast(row), as: UTF8.self)
+          switch try object.identity.edit(row) {
+          case .conventional: member("editLink", conventional, into: &out)
+          case .url(let link): member("editLink", link, into: &out)
+          case .readOnly: member("readLink", conventional, into: &out)
+          }
         }
       }
     }

@@ -89,6 +89,12 @@ extension ChangeMaker {
         throw OfflineODataError(.unfittingBody, "\(subject.type.name) is not a media entity type")
       }
     }
+    if subject.cells.media(name).isReadOnly {
+      throw OfflineODataError.restricted(
+        .updateRestricted,
+        ([try rows.path(of: subject.reference, subject.cells) ?? subject.table.name] + target.path)
+          .joined(separator: "/"), by: "the service gives no edit link for the bytes")
+    }
     let info = stored.map { SQLValue.text(MediaInfo(contentType: $0.contentType).json) } ?? .null
     effects = [Effect(.set, subject.table.name, subject.reference.row, cells: EntityCells([name: info]))]
     var draft = draft(operation, request: request, target: target, place: place)

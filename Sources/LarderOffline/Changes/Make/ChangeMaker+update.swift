@@ -28,6 +28,10 @@ extension ChangeMaker {
     guard let reference = target.entity, let table = plan.table(reference.table), let cells = target.cells else {
       throw OfflineODataError(.entityNotFound, "the navigation property has no entity")
     }
+    if EntityLinks(cells.text(.uri)).edit == .readOnly {
+      throw OfflineODataError.restricted(
+        .updateRestricted, try rows.path(of: reference, cells) ?? table.name, by: "the service gives no edit link")
+    }
     let type = cells.text(.type).flatMap(model.structure) ?? table.type
     return Subject(reference: reference, table: table, type: type, cells: cells)
   }

@@ -178,6 +178,9 @@ struct QueuedLink: Codable, Hashable, Sendable {
   var formerEnd: FormerEnd?
   /// Instance annotations on it; nil for none.
   var annotations: [QueuedAnnotation]?
+
+  /// The path of names from the entity.
+  var path: [String] { name.split(separator: "/").map(String.init) }
 }
 
 /// An entity that a request refers to.

@@ -6,6 +6,17 @@ struct MediaInfo {
   var etag: String?
   var readLink: String?
   var editLink: String?
+  /// Whether the service gives only a link for reading.
+  var isReadOnly = false
+
+  /// What is stored of the payload's information.
+  ///
+  /// - Parameter isFull: whether the payload has full metadata, so that a link which is absent does not exist.
+  func stored(isFull: Bool) -> MediaInfo {
+    var info = self
+    info.isReadOnly = isFull && readLink != nil && editLink == nil
+    return info
+  }
 
   /// Takes control information about media. Returns false for other information.
   mutating func consume(_ information: ControlInformation, _ scalar: PayloadScalar) -> Bool {
@@ -29,6 +40,10 @@ struct MediaInfo {
       guard let value else { continue }
       writer.name(name)
       writer.string(value)
+    }
+    if isReadOnly {
+      writer.name("isReadOnly")
+      writer.boolean(true)
     }
     writer.endObject()
     return String(decoding: writer.bytes, as: UTF8.self)

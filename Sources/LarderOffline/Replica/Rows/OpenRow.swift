@@ -18,7 +18,7 @@ struct OpenRow {
   /// The column of the complex property; -1 for an entity.
   var marker = -1
   var flags: PageBatch.Flags = []
-  var id: String?
+  var links = GivenLinks()
   var media: MediaInfo?
   var streams: [Int: MediaInfo] = [:]
   /// Undeclared properties by the number of their column.

@@ -20,8 +20,9 @@ extension PageRows {
     case .type: retype(Self.typeName(scalar.string), top)
     case .context: if frames.count == 1 { try move(ContextURL(scalar.string), top) }
     case .etag: batch.set(frames[top].index, .etag, scalar.isNull ? .null : .text(scalar.string))
-    case .id: if !scalar.isNull { frames[top].id = scalar.string }
-    case .editLink, .readLink: if frames[top].id == nil, !scalar.isNull { frames[top].id = scalar.string }
+    case .id: if !scalar.isNull { frames[top].links.id = scalar.string }
+    case .editLink: if !scalar.isNull { frames[top].links.editLink = scalar.string }
+    case .readLink: if !scalar.isNull { frames[top].links.readLink = scalar.string }
     default:
       var media = frames[top].media ?? MediaInfo()
       if media.consume(information, scalar) { frames[top].media = media }
@@ -72,7 +73,7 @@ extension PageRows {
     batch.removeLastRow()
     var frame = OpenRow(table: table, navigation: -1, enclosing: -1)
     frame.flags = frames[top].flags
-    frame.id = frames[top].id
+    frame.links = frames[top].links
     frame.media = frames[top].media
     frames.removeLast()
     // The last step may be a type (§10.9).
@@ -119,9 +120,9 @@ extension PageRows {
   /// Writes the collected properties of an entity, and checks whether it has a key.
   mutating func close(_ frame: inout OpenRow) throws {
     try setDynamic(frame)
-    for (index, stream) in frame.streams { batch.set(frame.index, index, .text(stream.json)) }
-    if let media = frame.media { batch.set(frame.index, .media, .text(media.json)) }
-    if let id = frame.id { try identify(&frame, id) }
+    for (index, stream) in frame.streams { batch.set(frame.index, index, .text(stream.stored(isFull: isFull).json)) }
+    if let media = frame.media { batch.set(frame.index, .media, .text(media.stored(isFull: isFull).json)) }
+    if let id = frame.links.any { try identify(&frame, id) }
     if !frame.flags.isEmpty {
       batch.set(frame.flags, of: frame.index)
     } else if batch.lacksKey(frame.index) {
@@ -150,8 +151,9 @@ extension PageRows {
     }
     if !hadProperties, frame.flags.isEmpty, frame.enclosing >= 0 { frame.flags.insert(.reference) }
     if !frame.flags.isEmpty || table.isContained && frame.enclosing < 0 { batch.ids[row] = id }
-    guard table.key.isEmpty || !EntityID.isConventional(id, in: table) else { return }
-    batch.set(row, .uri, .text(id))
+    let type = table.types[frame.map >= 0 ? maps[frame.map].typeNumber : 0]
+    let links = frame.links.stored(in: table, type: type, version: model.version, base: base, isFull: isFull)
+    if let text = links.text { batch.set(row, .uri, .text(text)) }
   }
 
   /// Joins an inline entity to the enclosing one.

@@ -15,6 +15,10 @@ struct PageRows {
   private(set) var kind: PayloadKind?
   /// The kind of content that the payload must have; nil accepts everything that contains entities.
   var content: PageForm.Content?
+  /// Whether the payload has full metadata (OData JSON Format 4.01 §3.1.2).
+  var isFull = false
+  /// The service's root, as the context URL of the payload spells it.
+  private(set) var base: String?
   private(set) var nextLink: String?
   private(set) var deltaLink: String?
   private(set) var count: Int64?
@@ -127,7 +131,10 @@ struct PageRows {
     case .nextLink: nextLink = scalar.isNull || scalar.string.isEmpty ? nil : scalar.string
     case .deltaLink: deltaLink = scalar.isNull ? nil : scalar.string
     case .count: count = scalar.int64
-    case .context: try check(ContextURL(scalar.string))
+    case .context:
+      let context = scalar.string
+      base = context.firstRange(of: "$metadata").map { String(context[..<$0.lowerBound]) }
+      try check(ContextURL(context))
     default: break
     }
   }
@@ -206,7 +213,7 @@ struct PageRows {
 
   /// Throws for an object without content, if an entity was requested.
   private func checkContent(_ frame: OpenRow) throws(PageError) {
-    guard content == .entity, frame.id == nil, frame.media == nil else { return }
+    guard content == .entity, frame.links.any == nil, frame.media == nil else { return }
     guard !batch.hasProperties(frame.index) else { return }
     throw .otherKind(expected: PageForm.Content.entity.rawValue, found: "an object without properties")
   }

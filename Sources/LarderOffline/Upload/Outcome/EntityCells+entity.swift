@@ -24,7 +24,12 @@ extension EntityCells {
         dynamic.properties.isEmpty
         ? .null : try column.storage.sqlValue(of: .complex(dynamic), type: .abstract(.untyped), model: plan.model)
     }
-    if let id = entity.id, !EntityID.isConventional(id, in: table) { self[.uri] = .text(id) }
+    let given = GivenLinks(id: entity.id, editLink: entity.editLink, readLink: entity.readLink)
+    let base = entity.context.flatMap { context in
+      context.firstRange(of: "$metadata").map { String(context[..<$0.lowerBound]) }
+    }
+    let links = given.stored(in: table, type: type, version: plan.model.version, base: base)
+    if let text = links.text { self[.uri] = .text(text) }
     if let media = entity.media { self[.media] = .text(EntityCells.json(media)) }
     for stream in entity.streams {
       if let column = table.column([stream.name], on: type), column.storage == .stream {

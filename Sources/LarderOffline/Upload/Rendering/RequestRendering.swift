@@ -85,12 +85,32 @@ struct RequestRendering {
     return path
   }
 
+  /// The path of the resource that a request changes: the edit link of its entity, or of its bytes, and the rest of the
+  /// request's path (OData Protocol 4.01 §4.3, JSON Format 4.01 §4.6.9, §4.6.14).
+  private func changedPath(_ queued: QueuedRequest, _ row: RowReference, _ set: ChangeSet) throws -> String {
+    var start = try path(of: row, set)
+    var rest = queued.target.path.split(separator: "/")[...]
+    if queued.goesToEditLink, !start.hasPrefix("$") {
+      let location = try locate(row)
+      let hasCast = rest.first?.contains(".") == true
+      if queued.isOfStream, let last = rest.last,
+        let link = location.mediaEditLinks[last == "$value" ? "" : String(last)]
+      {
+        return link
+      }
+      if let link = location.editLink {
+        start = link
+        if hasCast { rest = rest.dropFirst() }
+      } else if let cast = location.cast, !hasCast {
+        start += "/" + cast
+      }
+    }
+    return ([start] + rest.map(String.init)).joined(separator: "/")
+  }
+
   private func target(_ queued: QueuedRequest, _ set: ChangeSet) throws -> String {
     var path = queued.target.path
-    if let row = queued.target.row {
-      let start = try self.path(of: row, set)
-      path = path.isEmpty ? start : start + "/" + path
-    }
+    if let row = queued.target.row { path = try changedPath(queued, row, set) }
     var query = queued.target.query
     switch queued.operation {
     case .createLink, .updateLink: path = linkPath(path)
@@ -301,12 +321,17 @@ extension [ODataProperty] {
   }
 }
 
-extension QueuedLink {
-  /// The path of names from the entity.
-  var path: [String] { name.split(separator: "/").map(String.init) }
-}
-
 extension QueuedRequest {
+  /// Whether it changes the entity itself, and not its links or by an action.
+  fileprivate var goesToEditLink: Bool {
+    switch operation {
+    case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue,
+      .updateMedia, .deleteMedia:
+      true
+    case .create, .createMedia, .createLink, .updateLink, .deleteLink, .action: false
+    }
+  }
+
   /// Whether it creates ``entity``.
   var makesEntity: Bool { operation == .create || operation == .createMedia }
 }

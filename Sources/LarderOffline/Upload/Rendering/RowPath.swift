@@ -11,6 +11,14 @@ struct RowLocation: Hashable, Sendable {
   var keyPredicate = ""
   /// The key properties by name.
   var key: [String: ODataValue] = [:]
+  /// Where changes of the entity go, if the service has said so.
+  var editLink: String?
+  /// The type of the entity, if it derives from that of its set: its conventional edit link ends with it (OData JSON
+  /// Format 4.01 §4.6.9).
+  var cast: String?
+  /// The links for changing the bytes of the entity and of its streams, by the name of the stream; the name is empty for
+  /// the entity.
+  var mediaEditLinks: [String: String] = [:]
 }
 
 /// Finds the locations of the store's entities at the service. It uses the server's versions of rows, because entities
@@ -43,8 +51,14 @@ struct RowPath {
       parts.append(table.key.count > 1 ? "\(name)=\(literal)" : literal)
     }
     location.keyPredicate = parts.joined(separator: ",")
-    if let uri = cells.text(.uri) {
-      location.path = uri
+    let links = EntityLinks(cells.text(.uri))
+    if case .url(let link) = links.edit { location.editLink = link }
+    if snapshot.plan.model.version >= .v4, let name = typeName(cells, table), name != table.type.name {
+      location.cast = name
+    }
+    location.mediaEditLinks = mediaEditLinks(cells, table)
+    if let id = links.id {
+      location.path = id
       return location
     }
     switch table.place {
@@ -60,6 +74,31 @@ struct RowPath {
       if !table.key.isEmpty, isCollection(table) { location.path? += "(\(location.keyPredicate))" }
     }
     return location
+  }
+
+  /// The type of a row: the text of a base, or the number of a table.
+  private func typeName(_ cells: EntityCells, _ table: EntityTable) -> String? {
+    switch cells[SystemColumn.type.rawValue] {
+    case .text(let name)?: name
+    case .integer(let number)? where table.types.indices.contains(Int(number)): table.types[Int(number)].name
+    default: nil
+    }
+  }
+
+  private func streamColumns(_ table: EntityTable) -> [(name: String, column: String)] {
+    var all = table.columns.filter { $0.storage == .stream }.map { ($0.path.last ?? "", $0.name) }
+    if table.types.contains(where: \.hasStream) { all.append(("", SystemColumn.media.rawValue)) }
+    return all
+  }
+
+  private func mediaEditLinks(_ cells: EntityCells, _ table: EntityTable) -> [String: String] {
+    var links: [String: String] = [:]
+    for (name, column) in streamColumns(table) {
+      guard let link = cells.media(column).editLink, !EntityLinks.isConventional(stream: link, named: name, in: table)
+      else { continue }
+      links[name] = link
+    }
+    return links
   }
 
   /// Whether a contained table has several rows for each container, which the key distinguishes.
@@ -87,7 +126,8 @@ struct RowPath {
         "the key of an entity of \(row.table) that was created here is not known: the service no longer has the entity, "
           + "or no defining query contains it")
     }
-    var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
+    var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue, SystemColumn.type.rawValue]
+    columns += streamColumns(table).map(\.column)
     if table.isContained { columns.append(SystemColumn.parent.rawValue) }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
     let storedCells = try snapshot.connection.first(

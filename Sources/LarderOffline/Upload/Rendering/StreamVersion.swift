@@ -63,6 +63,7 @@ extension EntityCells {
     (info.contentType, info.etag, info.readLink, info.editLink) = (
       known.contentType, known.etag, known.readLink, known.editLink
     )
+    info.isReadOnly = known.isReadOnly
     return info
   }
 
