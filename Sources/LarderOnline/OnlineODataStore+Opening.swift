@@ -147,6 +147,8 @@ extension OnlineODataStore {
   func openCacheFile(
     _ place: CachePlace, _ options: OnlineStoreOptions
   ) async throws(StorageError) -> TechnicalCache {
+    // The options of a store with an encrypted cache do not have its key: another cache would be plain.
+    if options.givenKey.isMissing { throw .encrypted(place.file) }
     let report: @Sendable (LarderDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
       place, key: options.givenKey.key, limits: options.limits, common: options.conversation.fields,

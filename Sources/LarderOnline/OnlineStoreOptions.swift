@@ -75,7 +75,7 @@ public struct OnlineStoreOptions: Sendable {
   /// These options without the key.
   var withoutKey: OnlineStoreOptions {
     var options = self
-    options.givenKey = .withheld
+    options.givenKey = givenKey.withheld
     return options
   }
 

@@ -112,6 +112,12 @@ struct EncryptedCacheTests {
     try await store.close()
     let other = try rig.store(nil) { $0 = store.options }
     #expect(await category { try await other.open() } == .encrypted)
+    // Under another name, they create no plain cache.
+    let renamed = try rig.store(nil) {
+      $0 = store.options
+      $0.storeName = "other"
+    }
+    #expect(await category { try await renamed.open() } == .encrypted)
     // Options that are given back leave the key as it is.
     try store.initialize(store.options)
     try await store.open()

@@ -61,8 +61,8 @@ public struct OfflineODataParameters: Sendable {
   public var stagingAgeLimit: Duration
   /// The maximum number of rows in a result; a longer result has a next link. Nil returns all rows.
   public var resultPageSize: Int?
-  /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update, and a
-  /// create and its delete cancel each other.
+  /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update. A create that
+  /// was never sent and its delete always cancel each other.
   public var combinesChanges: Bool
   /// Called with what no call can throw: a feature that the service rejects, or work that the store left out. Called on
   /// any thread, and never under a lock. ``OfflineODataProvider/events`` report the progress of the store's work.
@@ -135,9 +135,17 @@ public struct OfflineODataParameters: Sendable {
   /// The parameters without keys.
   var withoutKeys: OfflineODataParameters {
     var parameters = self
-    parameters.givenKey = .withheld
+    parameters.givenKey = givenKey.withheld
     if case .setAside = onUserSwitch { parameters.onUserSwitch = .setAside() }
     return parameters
+  }
+
+  /// Throws `encryptionKeyMissing` for the parameters of an encrypted store, which do not have its key: a file that is
+  /// created with them would be plain.
+  func checkKey() throws(OfflineODataError) {
+    guard givenKey.isMissing else { return }
+    throw OfflineODataError(
+      .encryptionKeyMissing, "the parameters come from an encrypted store, without its key: set encryptionKey")
   }
 
   /// Throws `invalidInput` for a parameter outside its range.

@@ -114,6 +114,7 @@ extension OfflineODataProvider {
     of parameters: OfflineODataParameters, to key: StorageKey?
   ) async throws(OfflineODataError) {
     try parameters.check()
+    try parameters.checkKey()
     guard let folder = parameters.path else {
       throw OfflineODataError(.invalidParameter, "path is nil; use the parameters of the provider")
     }

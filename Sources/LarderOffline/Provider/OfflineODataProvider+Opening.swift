@@ -125,6 +125,7 @@ extension OfflineODataProvider {
   }
 
   private func openFile() async throws -> Replica {
+    try parametersWithKeys.checkKey()
     if let name = parametersWithKeys.currentUser {
       return try await UserOpening(parametersWithKeys, in: folder, user: name, root: root.url.absoluteString).open()
     }

@@ -68,6 +68,28 @@ struct EncryptedStoreTests {
     #expect(
       await error { try await OfflineODataProvider.changeEncryptionKey(of: store.parameters, to: wrong) }?.category
         == .preconditionFailed)
+    // Under another name, they create no plain file.
+    var renamed = store.parameters
+    renamed.storeName = "other"
+    let copy = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: renamed)
+    #expect(await error { try await copy.open() }?.name == .encryptionKeyMissing)
+    #expect(!FileManager.default.fileExists(atPath: copy.file))
+    renamed.encryptionKey = wrong
+    let encrypted = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: renamed)
+    try await encrypted.open()
+    try await encrypted.close()
+    renamed = encrypted.parameters
+    renamed.encryptionKey = nil
+    renamed.storeName = "plain"
+    let plain = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: renamed)
+    try await plain.open()
+    try await plain.close()
+    // The parameters of a plain store are those of another one.
+    renamed = plain.parameters
+    renamed.storeName = "plain too"
+    let second = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: renamed)
+    try await second.open()
+    try await second.close()
     // The store itself opens again.
     try await store.open()
     #expect(try await store.hasPendingUpload())

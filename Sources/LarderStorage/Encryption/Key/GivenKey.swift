@@ -5,20 +5,24 @@ package struct GivenKey: Sendable {
   /// The key; nil for a plain file, and if it is withheld.
   package let key: StorageKey?
   private let isWithheld: Bool
+  /// Whether a key is withheld: a file that is created with these options would be plain, unlike that of the store which
+  /// they come from.
+  package let isMissing: Bool
 
   /// Stores a key; nil means that the file is plain.
   package init(_ key: StorageKey?) {
     self.key = key
-    isWithheld = false
+    (isWithheld, isMissing) = (false, false)
   }
 
-  private init() {
+  private init(withholding given: GivenKey) {
     key = nil
     isWithheld = true
+    isMissing = given.key != nil || given.isMissing
   }
 
-  /// The placeholder for a key that is not shown.
-  package static let withheld = GivenKey()
+  /// The placeholder for this key, which is not shown.
+  package var withheld: GivenKey { GivenKey(withholding: self) }
 
   /// The key to use when options are set again: if it is withheld, the previous one.
   package func replacing(_ before: GivenKey) -> GivenKey { isWithheld ? before : self }
