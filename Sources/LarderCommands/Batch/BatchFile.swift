@@ -100,7 +100,7 @@ struct BatchFile: Sendable {
 
   private static func request(_ written: BatchText.Request, _ root: ODataServiceRoot) throws -> BatchRequest {
     var fields = written.fields
-    fields.setDefault(.accept, "application/json")
+    fields.setDefault(.accept, RequestFields.accept(path: written.path))
     if !written.content.isEmpty { fields.setDefault(.contentType, ContentKind.mediaType(of: written.content)) }
     let id = fields[.contentID]
     fields[.contentID] = nil

@@ -117,7 +117,13 @@ struct BatchMatch {
       if usesOrder, clear.count == members.count, clear.allSatisfy({ $0.id == nil }) { return .changeSet(clear) }
       var byID: [String: BatchResponse] = [:]
       for response in clear { if let id = BatchMatch.id(response.id) { byID[id] = response } }
-      let ordered = members.map { member in BatchMatch.id(member.id).flatMap { byID[$0] } }
+      // Requests without an id have the responses without one, in their order.
+      var unnamed = clear.filter { $0.id == nil }[...]
+      let isInOrder = usesOrder && unnamed.count == members.filter { $0.id == nil }.count
+      let ordered = members.map { member in
+        guard let id = BatchMatch.id(member.id) else { return isInOrder ? unnamed.popFirst() : nil }
+        return byID[id]
+      }
       let matched = ordered.compactMap { $0 }
       if matched.isEmpty { return nil }
       return matched.count == members.count ? .changeSet(matched) : .changeSetPartly(ordered)

@@ -2,7 +2,10 @@ import LarderHTTP
 import LarderOData
 
 /// The header fields that OData requires, by the service's version (OData Protocol 4.01 §8; OData V2 Overview §3).
-enum RequestFields {
+package enum RequestFields {
+  /// The media types that a response to a request for a path may have, if the request does not say.
+  package static func accept(path: String) -> String { accept(Kind(path: path), version: nil, isAtom: false) }
+
   /// The kind of content that the response to a request has.
   enum Kind: Sendable, Hashable {
     /// An OData payload.

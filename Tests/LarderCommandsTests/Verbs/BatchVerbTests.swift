@@ -31,6 +31,15 @@ struct BatchVerbTests {
     #expect(old.map { $0.requests.map(\.id) } == [[nil, nil]])
   }
 
+  @Test("a raw value is not requested as JSON; an Accept that is given is sent")
+  func rawValues() async throws {
+    let parts = try await sent(
+      "GET P(1)/Photo/$value\n---\nGET P/$count\n---\nGET P\n---\nGET P(1)/Note/$value\nAccept: text/html\n\n")
+    #expect(
+      parts.flatMap(\.requests).map { $0.fields["Accept"] }
+        == ["*/*", "text/plain, */*;q=0.1", "application/json", "text/html"])
+  }
+
   private static let marked = [
     "GET P(1)\n", #"{"requests":[{"id":"1","method":"get","url":"P(1)"}]}"#,
     "--x\r\nContent-Type: application/http\r\n\r\nGET P(1) HTTP/1.1\r\n\r\n\r\n--x--\r\n",

@@ -33,6 +33,21 @@ struct BatchResultTests {
     #expect(responses[1] == .changeSet(members))
   }
 
+  @Test(
+    "In a change set where only some requests have an id, those without one have the responses without one",
+    arguments: [
+      ([nil, "1", nil], [(nil, 201), ("1", 204), (nil, 200)], "201 204 200"),
+      ([nil, "1", nil], [("1", 204), (nil, 201), (nil, 200)], "201 204 200"),
+      (["1", nil], [(nil, 204), ("<1>", 201)], "201 204"),
+      // One of them could be that of the request with an id, or another's.
+      (["1", nil], [(nil, 204), (nil, 201)], "204 201"), ([nil, "1", nil], [("1", 204), (nil, 200)], "- 204 -"),
+    ] as [([String?], [(String?, Int)], String)])
+  func mixedIDs(ids: [String?], responses: [(String?, Int)], expected: String) {
+    let members = ids.map { BatchRequest(id: $0, method: .post, url: "B") }
+    let match = BatchMatch([.changeSet(members)])
+    #expect(Self.words(match.slots(of: [.changeSet(responses.map { Self.ok($0.0, $0.1) })])) == [expected])
+  }
+
   /// What became of each part, in a word: its status, `-` for none.
   private static func words(_ slots: [BatchResult?]) -> [String] {
     slots.map { slot in
