@@ -18,6 +18,7 @@ extension EntityCells {
     var properties: [ODataProperty] = []
     for column in table.columns where Array(column.path.dropLast()) == path && column.storage != .stream {
       if let type, path.isEmpty, !type.isOrDerives(from: column.declaringType) { continue }
+      if let type, !path.isEmpty, column.storage != .dynamic, type.property(column.path.last ?? "") == nil { continue }
       if unread.contains(column.name) { continue }
       let cell = self[column.name] ?? .null
       switch column.storage {
@@ -26,7 +27,8 @@ extension EntityCells {
           properties.append(ODataProperty(column.path.last ?? "", .null))
           continue
         }
-        let inner = self.properties(at: column.path, nil, table, plan)
+        let actual = (name.isEmpty ? column.type.name : name).flatMap(plan.model.structure)
+        let inner = self.properties(at: column.path, actual, table, plan)
         let complex = ODataComplexValue(typeName: name.isEmpty ? nil : name, properties: inner)
         properties.append(ODataProperty(column.path.last ?? "", .complex(complex)))
       case .dynamic:

@@ -32,7 +32,8 @@ final class ResultObject: Sendable {
 
     enum Kind: Sendable {
       case cell(Int32, ResultCell)
-      /// `names` of the members if values of derived types have different members; empty if all values have all.
+      /// `names` of the members if values of derived types have different members; empty if all values have all. That of
+      /// undeclared properties is empty.
       case complex(Int32, EdmStructure?, [Part], names: [String], path: String)
       case dynamic(Int32, Set<String>?)
       case stream(Int32, String)
@@ -145,11 +146,13 @@ final class ResultObject: Sendable {
         let memberPath = path.isEmpty ? member.name : "\(path)/\(member.name)"
         let cellMembers = members.filter { $0.kind.isCell }
         let isMixed = typeCount > 0 && cellMembers.contains { declared?.property($0.name) == nil }
+        let parts = members.compactMap { member in
+          part(member, isDynamic: false, below: memberPath).map { (part: $0, name: member.name) }
+        }
         return Part(
           name: name,
           kind: .complex(
-            marker, declared, members.compactMap { part($0, isDynamic: false, below: memberPath) },
-            names: isMixed ? members.map(\.name) : [], path: memberPath),
+            marker, declared, parts.map(\.part), names: isMixed ? parts.map(\.name) : [], path: memberPath),
           types: owners)
       case .dynamic(let column, let only):
         return Part(name: [], kind: .dynamic(column, only), types: owners)

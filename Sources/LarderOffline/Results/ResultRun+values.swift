@@ -53,7 +53,8 @@ extension ResultRun {
     var end = End(outcome: .nothing, mediaType: form.mediaType)
     let types = types
     let isObject = !form.isVerbose && plan.isSingle && member.kind.isComplex
-    let preparing = ResultObject.Preparing(types: types, typeCount: 0)
+    // The value is of one type; a complex one may be of a derived type, which has further members.
+    let preparing = ResultObject.Preparing(types: types, typeCount: 1)
     let inner = ReadMember(
       name: form.isVerbose && plan.isSingle ? member.name : "value", kind: member.kind, type: member.type)
     let parts = preparing.part(inner, isDynamic: member.type.item == .untyped).map { [$0] } ?? []

@@ -126,7 +126,7 @@ final class ResultWriter {
     expands: InnerExpands?, into out: inout ResultBytes
   ) throws {
     guard !names.isEmpty, let actual else { return try members(parts, row, type: type, inner: expands, into: &out) }
-    for (part, name) in zip(parts, names) where actual.property(name) != nil {
+    for (part, name) in zip(parts, names) where name.isEmpty || actual.property(name) != nil {
       try members([part], row, type: type, inner: expands, into: &out)
     }
   }

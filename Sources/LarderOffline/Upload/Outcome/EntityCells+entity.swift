@@ -56,8 +56,17 @@ extension EntityCells {
       return
     }
     self[column.name] = .text(complex.typeName == column.type.name ? "" : complex.typeName ?? "")
+    let structure = (complex.typeName ?? column.type.name).flatMap { model.structure($0) }
+    var dynamic = ODataComplexValue()
     for property in complex.properties {
-      try take(property.value, at: path + [property.name], type: type, table: table, model: model)
+      if structure?.isOpen == true, structure?.property(property.name) == nil {
+        dynamic.properties.append(property)
+      } else {
+        try take(property.value, at: path + [property.name], type: type, table: table, model: model)
+      }
+    }
+    if !dynamic.properties.isEmpty, let column = table.column(path + [TableColumns.dynamicName], on: type) {
+      self[column.name] = try column.storage.sqlValue(of: .complex(dynamic), type: .abstract(.untyped), model: model)
     }
   }
 
