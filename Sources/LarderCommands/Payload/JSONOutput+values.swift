@@ -9,7 +9,7 @@ extension JSONOutput {
   mutating func write(_ property: ODataProperty, of type: String? = nil) throws(OutputError) {
     var declared = type.flatMap { model?.structure($0)?.property(property.name)?.type }
     if case .string(let typeName)? = property.annotations.first(where: { $0.term == "odata.type" })?.value {
-      declared = EdmTypeReference(typeName)
+      declared = EdmTypeReference(payload: typeName)
     }
     beginObject()
     member("name", property.name)
@@ -66,6 +66,14 @@ extension JSONOutput {
       try json.write(annotation.value)
       json.endObject()
     }
+  }
+}
+
+extension EdmTypeReference {
+  /// A type as payloads name it: `#Decimal`, `#Ns.Color`, `#Collection(String)`, or with the URL of a metadata document
+  /// before the `#` (JSON Format 4.01 §4.6.3).
+  fileprivate init(payload text: String) {
+    self.init(text.firstIndex(of: "#").map { String(text[text.index(after: $0)...]) } ?? text)
   }
 }
 

@@ -43,6 +43,18 @@ struct PayloadVerbTypingTests {
     return outcome.output
   }
 
+  @Test("With full metadata, properties have the names of the declared types, not those with # of the payload")
+  func fullMetadata() async throws {
+    let payload =
+      ##"{"@odata.context":"http://h/$metadata#Es","value":[{"Id@odata.type":"#Int64","Id":1,"##
+      + ##""Ds@odata.type":"#Collection(Date)","Ds":["2020-01-01"],"Col@odata.type":"#N.Colour","Col":"Red","##
+      + ##""A@odata.type":"http://h/$metadata#N.Ad","A":null}]}"##
+    let shown = try await show(payload, Self.v4, nil)
+    for (name, type) in [("Id", "Edm.Int64"), ("Ds", "Collection(Edm.Date)"), ("Col", "N.Colour"), ("A", "N.Ad")] {
+      #expect(shown.contains(#""name":"\#(name)","type":"\#(type)""#), "\(shown)")
+    }
+  }
+
   @Test(
     "A V2 payload has the types of its URL",
     arguments: [

@@ -66,7 +66,8 @@ extension Binding {
     guard !operation.isComposable, walk.next < segments.count, walk.place == .resource else { return }
     let next = segments[walk.next]
     switch next.kind {
-    case .count, .value, .ref, .query: return
+    case .value, .ref, .query: return
+    case .count where operation.isFunction: return
     default:
       throw error(
         .misplacedStep("a further step", behind: operation.name, reason: "it is not composable"), at: next.position)

@@ -147,7 +147,9 @@ extension Binding {
     bound.reserveCapacity(items.count)
     for item in items {
       let expression = try bind(item.expression)
-      guard isOrdered(expression.type) else {
+      // The standard does not say in which order services return binary values (URL Conventions 4.01 §5.1.5).
+      let isBinary = !expression.type.isCollection && expression.type.item.primitive == .binary
+      guard isBinary || isOrdered(expression.type) else {
         throw error(
           .wrongType(expected: "a value that can be ordered", found: "\(expression.type)"), at: item.expression.position
         )

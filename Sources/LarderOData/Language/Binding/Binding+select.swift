@@ -36,10 +36,6 @@ extension Binding {
       default: throw misplaced("the step", walk, "expected a property", at: segment.position)
       }
     }
-    if case .cast? = walk.path.lastKind {
-      throw error(
-        .wrongType(expected: "a property", found: "the type \(walk.path.type ?? .untyped)"), at: item.path.position)
-    }
     guard !walk.path.segments.isEmpty else {
       throw error(.wrongType(expected: "a property", found: "nothing"), at: item.path.position)
     }

@@ -224,7 +224,7 @@ extension ChangeMaker {
       guard let value = LocalKey.value(column, row: reference.row, rows.connection.environment) else {
         throw OfflineODataError(
           .missingKeyProperty,
-          "\(table.name)/\(column.name): no value of Edm.\(column.type.primitive?.rawValue ?? "Untyped") is reliably unused, so the entity cannot have a local key; set the key (with allowedProperties if the service computes it), or create the entity online"
+          "\(table.name)/\(column.name): no value of \(column.type) is reliably unused, so the entity cannot have a local key; set the key (with allowedProperties if the service computes it), or create the entity online"
         )
       }
       cells[column.name] = value

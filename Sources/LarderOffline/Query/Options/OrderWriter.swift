@@ -9,6 +9,9 @@ struct OrderWriter {
   func terms(_ items: [ODataBoundOrderBy], _ set: RowSet) throws -> [OrderTerm] {
     var terms: [OrderTerm] = []
     for item in items {
+      if item.expression.type.item.primitive == .binary {
+        throw OfflineODataError.unsupported("$orderby of Edm.Binary")
+      }
       terms.append(OrderTerm(value: try writer.operand(item.expression), isDescending: item.isDescending))
     }
     var texts = Set(terms.map(\.value.text))

@@ -60,7 +60,11 @@ struct ResourceWriter {
       case .cast, .filter: break
       default: owner = nil
       }
-      let next = try writer.step(segment, current)
+      var next = try writer.step(segment, current)
+      // A value of another type than the cast has no members of that type, so the path leads nowhere.
+      if !segment.isCast, case .complex(let complex) = current.scope, complex.isCast, let type = complex.type {
+        next.rows?.conditions.append(try writer.typeCondition(of: complex, type))
+      }
       place = next
       if segment.isKey, let rows = next.rows { statement.need(rows, insteadOf: needed) }
     }
