@@ -14,7 +14,6 @@ extension ChangeMaker {
       // The merged request cannot be sent before requests that it depends on and that were created after it.
       earlier.allSatisfy({ $0 <= last })
     else { return nil }
-    if new.operation == .delete { return try vanish(entity, before) }
     guard case .entity(let added) = new.body, case .entity(var body) = before.request.body,
       new.operation == .patch || new.operation == .merge, added.links.isEmpty, added.annotations == nil,
       [.create, .patch, .merge, .replace].contains(before.request.operation), effects.count == 1
@@ -35,11 +34,25 @@ extension ChangeMaker {
     return last
   }
 
-  /// Removes a pending creation instead of adding its deletion.
-  private mutating func vanish(_ entity: RowReference, _ before: QueueEntry) throws -> Int64? {
-    guard before.request.operation == .create, try rows.queue.effects(of: before.id).count == 1 else { return nil }
-    _ = try rows.undo([before.id])
-    return before.id
+  /// Removes the creation of an entity and its changes instead of adding its deletion: the service never sees it. Returns
+  /// the id of the creation; nil if the deletion must be sent, because the creation may have been.
+  mutating func vanish(_ deletion: QueuedRequest) throws -> Int64? {
+    guard deletion.operation == .delete, !isChangeSet, !deletion.isUnmodifiable, deletion.headers.isEmpty,
+      let entity = deletion.entity
+    else { return nil }
+    let entries = try rows.queue.entries(of: entity.row)
+    guard let creation = entries.first, creation.request.makesEntity else { return nil }
+    for entry in entries {
+      guard entry.state == .queued, entry.attempt == nil, entry.failure == nil, !entry.request.isUnmodifiable,
+        try rows.queue.members(ofUnit: entry.unit).count == 1,
+        try rows.queue.effects(of: entry.id).allSatisfy({ $0.reference == entity })
+      else { return nil }
+    }
+    let ids = Set(entries.map(\.id))
+    // Others may have been created for it.
+    guard try rows.queue.withDependents(ids).allSatisfy(ids.contains) else { return nil }
+    _ = try rows.undo(ids)
+    return creation.id
   }
 
   /// Whether the request is not part of a change set, and no request depends on it.

@@ -171,6 +171,7 @@ struct ChangeMaker {
     effects = try withFormerLinks(effects)
     try rows.settle(by: queued, effects)
     if let repaired = try repair(queued) { return repaired }
+    if let creation = try vanish(queued) { return creation }
     if combines, !isChangeSet, let merged = try merge(queued) { return merged }
     let id = try rows.record(queued, unit: unit, effects: effects, after: earlier)
     try rows.hold(id)
