@@ -46,7 +46,7 @@ extension ModelTransition {
     guard table.isKeyChanged, table.hasNoKey(version) else { return version }
     // The service has the entity under a key that is not known. Its changes are in the archive and keep the row.
     version = withKey(version, of: reference.row, table, localKey)
-    version.isGone = true
+    (version.isGone, version.isKeyless) = (true, true)
     return version
   }
 
