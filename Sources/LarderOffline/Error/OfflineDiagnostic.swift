@@ -54,6 +54,8 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case valuesTooPrecise
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged
+  /// Rows of a response have the key of an earlier one; the last row with a key is kept.
+  case keysRepeated
   /// The service's model has changed, and pending changes do not fit it; they are in the error archive.
   case changesUnfitting
 
@@ -76,6 +78,7 @@ package enum OfflineDiagnostic: String, DiagnosticName {
     case .pageRejected, .preferencesRejected: (.warning, ["definingQuery", "status"])
     case .countUnreliable: (.warning, ["definingQuery", "count", "rows"])
     case .pagesRequested: (.info, ["definingQuery", "size"])
+    case .keysRepeated: (.warning, ["definingQuery", "count"])
     case .changesUnfitting: (.warning, ["count"])
     case .valuesTooPrecise, .pendingRowsChanged: (.info, ["definingQuery", "count"])
     }

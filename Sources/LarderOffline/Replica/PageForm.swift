@@ -62,6 +62,8 @@ struct PageEnd: Sendable, Hashable {
   /// The number of rows of the query's own table that are staged now, each counted once even if several pages had it;
   /// nil for changes, and if it is not known.
   var stagedRows: Int64?
+  /// The rows so far that have the key of an earlier one; not known for changes.
+  var repeated = RepeatedRows()
   /// Whether the response is in Atom format.
   var isAtom = false
   /// The `ETag` and `Last-Modified` of the response.

@@ -21,6 +21,8 @@ struct TableGeneration: Sendable {
   private var part: RowBatch
   /// The first of the identities that are reserved for packed rows; 0 before any are reserved.
   private var identity: Int64 = 0
+  /// The packed rows that have the key of an earlier one.
+  private(set) var repeated = RepeatedRows()
 
   init(_ table: EntityTable, name: String, current: String?, bit: Int64, others: Int64, index: [Int]) {
     self.table = table
@@ -82,7 +84,7 @@ struct TableGeneration: Sendable {
     if mode == .careful {
       for row in 0..<part.rowCount {
         let written = try prepare(&part, row, free: first + Int64(row), isCareful: true, connection)
-        if written.isNew { new += 1 }
+        if written.isNew { new += 1 } else { repeated.add(table.keyText(part, row)) }
       }
       rows.take(part.rowCount)
     } else {
@@ -182,6 +184,39 @@ struct TableGeneration: Sendable {
     let sets = columns.enumerated().map { "\(TableDDL.quoted(table.columnNames[$1])) = ?\($0 + 1)" }
     let sql = "UPDATE \(TableDDL.quoted(name)) SET \(sets.joined(separator: ",")) WHERE \"@id\" = ?\(columns.count + 1)"
     try connection.forEachRow(sql, of: cells, row: row, columns: columns, integers: [id])
+  }
+}
+
+/// The rows of a response that have the key of an earlier one.
+struct RepeatedRows: Sendable, Hashable {
+  var count: Int64 = 0
+  /// The first of their keys, as a URL names the entity.
+  var first: String?
+
+  mutating func add(_ key: String) {
+    count += 1
+    first = first ?? key
+  }
+
+  mutating func add(_ others: RepeatedRows) {
+    count += others.count
+    first = first ?? others.first
+  }
+}
+
+extension EntityTable {
+  /// The key of a row, as a URL names the entity.
+  func keyText(_ cells: RowBatch, _ row: Int) -> String {
+    let values = key.map { number -> String in
+      switch cells.value(row, EntityTable.systemCount + number) {
+      case .text(let text):
+        columns[number].storage == .string ? "'\(text.replacing("'", with: "''"))'" : text
+      case .integer(let number): String(number)
+      case .real(let number): String(number)
+      case .blob, .null: "…"
+      }
+    }
+    return "\(name)(\(values.joined(separator: ",")))"
   }
 }
 

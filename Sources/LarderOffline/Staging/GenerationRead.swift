@@ -208,7 +208,7 @@ final class GenerationPage: Sendable {
   func settled(_ end: PageEnd) async throws(StorageError) -> PageEnd {
     var end = end
     let written = try await read.queue.drain()
-    (end.newRows, end.stagedRows) = (Int64(written.new), written.staged)
+    (end.newRows, end.stagedRows, end.repeated) = (Int64(written.new), written.staged, written.repeated)
     return end
   }
 

@@ -12,6 +12,8 @@ struct GenerationWriter: Sendable {
   let root: Int
   private(set) var tables: [Int: TableGeneration] = [:]
   private(set) var links: [Int: LinkTarget] = [:]
+  /// The rows of the query's own table in batches that have the key of an earlier row.
+  private var repeated = RepeatedRows()
 
   init(plan: ReplicaPlan, query: Int64, root: Int) {
     self.plan = plan
@@ -34,9 +36,11 @@ struct GenerationWriter: Sendable {
     for _ in 0...batch.tables.count {
       var failed: Int?
       do throws(StorageError) {
-        return try connection.savepoint { (connection) throws(StorageError) in
+        let written = try connection.savepoint { (connection) throws(StorageError) in
           try attempt(batch, connection, &failed)
         }
+        repeated.add(written.repeated)
+        return written.new
       } catch {
         guard error.category == .constraint, let failed else { throw error }
         tables[failed]?.mode = .careful
@@ -47,8 +51,9 @@ struct GenerationWriter: Sendable {
 
   private func attempt(
     _ batch: PageBatch, _ connection: Connection, _ failed: inout Int?
-  ) throws(StorageError) -> Int {
+  ) throws(StorageError) -> (new: Int, repeated: RepeatedRows) {
     var batch = batch
+    var repeated = RepeatedRows()
     var identities = [Int64](repeating: 0, count: batch.rows.count)
     let targets = batch.tables.map { tables[$0.number] }
     var hasFlags = [Bool](repeating: false, count: targets.count)
@@ -80,6 +85,9 @@ struct GenerationWriter: Sendable {
           isCareful: target.mode == .careful || hasFlags[row.table], connection)
       }
       if isNew { new += 1 }
+      if !isNew, target.table.number == root, row.flags.isEmpty {
+        repeated.add(target.table.keyText(batch.cells[row.table], row.number))
+      }
       if isNew, target.table.number == root { newOfRoot += 1 }
       free += 1
     }
@@ -92,7 +100,14 @@ struct GenerationWriter: Sendable {
     new += try writeLinks(batch, identities, connection)
     try noteInlines(batch, identities, connection)
     try count(newOfRoot, connection)
-    return new
+    return (new, repeated)
+  }
+
+  /// All rows so far of the query's own table that have the key of an earlier row.
+  var allRepeated: RepeatedRows {
+    var all = repeated
+    if let packed = tables[root]?.repeated { all.add(packed) }
+    return all
   }
 
   /// Counts new rows of the query's own table.

@@ -51,6 +51,8 @@ final class RowQueue: Sendable {
     var openPages = 0
     /// The number of staged rows at the end of the last page.
     var stagedRows: Int64?
+    /// The rows so far that have the key of an earlier one.
+    var repeated = RepeatedRows()
     var failure: StorageError?
     /// The memory of written rows, for the next ones: system libraries keep freed memory, and fragment it.
     var spares: [Int: PackedRows] = [:]
@@ -123,13 +125,13 @@ final class RowQueue: Sendable {
   }
 
   /// Waits until everything is written. Returns the number of new rows since the last call, and the number of staged
-  /// rows of the query's own table at the end of the last page.
-  func drain() async throws(StorageError) -> (new: Int, staged: Int64?) {
+  /// rows of the query's own table at the end of the last page, with those that had the key of an earlier one.
+  func drain() async throws(StorageError) -> (new: Int, staged: Int64?, repeated: RepeatedRows) {
     await settle()
     try check()
     return state.withLock { state in
       defer { state.newRows = 0 }
-      return (state.newRows, state.stagedRows)
+      return (state.newRows, state.stagedRows, state.repeated)
     }
   }
 
@@ -238,7 +240,7 @@ final class RowQueue: Sendable {
       case .end(let mark):
         let staged = try mark.write(writing.writer.query, connection)
         writing.ends += 1
-        state.withLock { $0.stagedRows = staged }
+        state.withLock { ($0.stagedRows, $0.repeated) = (staged, writing.writer.allRepeated) }
       }
     } while connection.environment.uptime() - begin < RowQueue.slice
   }

@@ -76,7 +76,7 @@ extension DownloadMachine {
       // The service has more rows than it sent, and gave no link: it truncates results silently.
       return beginWindows(behind: read)
     }
-    return ended(read, deltaLink: facts.deltaLink)
+    return ended(read, deltaLink: facts.deltaLink, repeated: facts.repeated)
   }
 
   private mutating func learn(from read: inout WholeRead, _ facts: PageEnd) {
@@ -184,7 +184,23 @@ extension DownloadMachine {
 
   // MARK: The end
 
-  private mutating func ended(_ read: WholeRead, deltaLink: String?) -> [Action] {
+  private mutating func ended(
+    _ read: WholeRead, deltaLink: String?, repeated: RepeatedRows = RepeatedRows()
+  ) -> [Action] {
+    var read = read
+    var notes: [Action] = []
+    // In one response, rows with the same key are no rows that have moved. A page that was read again after an
+    // interruption has more of them than the response.
+    if read.pages == 1, read.windows == nil, let distinct = read.distinct, let first = repeated.first,
+      repeated.count + distinct == read.rows
+    {
+      notes = [.note(.keysRepeated(first: first, count: repeated.count))]
+      read.distinct = read.rows
+    }
+    return notes + ending(read, deltaLink: deltaLink)
+  }
+
+  private mutating func ending(_ read: WholeRead, deltaLink: String?) -> [Action] {
     let link = deltaLink.flatMap { links.resolve($0, from: url) == nil ? nil : $0 }
     if read.request.tracksChanges || read.first.tracksChanges { memory.givesNoDeltaLink = link == nil }
     memory.wasOnePage = read.pages == 1 && read.windows == nil

@@ -34,6 +34,7 @@ extension DownloadNote {
     case .clientPagingIgnored: (.pagingIgnored, [:], nil)
     case .containerDeleted: (.containerDeleted, [:], nil)
     case .excessFractionalDigits(_, let count): (.valuesTooPrecise, ["count": String(count)], nil)
+    case .keysRepeated(_, let count): (.keysRepeated, ["count": String(count)], nil)
     case .pendingRowsChanged(let count): (.pendingRowsChanged, ["count": String(count)], nil)
     }
   }

@@ -36,6 +36,8 @@ enum DownloadNote: Sendable, Hashable {
   case excessFractionalDigits(first: String, count: Int64)
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged(Int)
+  /// Rows of a response have the key of an earlier row, the first of them with a key.
+  case keysRepeated(first: String, count: Int64)
 }
 
 extension DownloadNote: CustomStringConvertible {
@@ -66,6 +68,8 @@ extension DownloadNote: CustomStringConvertible {
       "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 fractional digits of a second: stored as received."
     case .pendingRowsChanged(let count):
       "The service has changed or removed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
+    case .keysRepeated(let first, let count):
+      "\(count) \(count == 1 ? "row has" : "rows have") the key of an earlier row of the response, the first of them \(first): the last row with a key is kept."
     }
   }
 

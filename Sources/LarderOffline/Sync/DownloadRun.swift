@@ -147,13 +147,31 @@ struct DownloadRun: Sendable {
     let response: ODataMediaResponse
     do throws(ODataServiceError) {
       response = try await store.conversation.streamResponse(to: pages.request(request))
-    } catch { return try input(of: try await attributed(error, request), to: request) }
+    } catch {
+      if try await isOfDeletedEntity(error, request) { return .page(PageEnd(stagedRows: 0)) }
+      return try input(of: try await attributed(error, request), to: request)
+    }
     if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageEnd(stagedRows: 0)) }
     guard let inputForOtherContent = inputForOtherContent(response, request) else {
       return try await stage(response, of: request, &run)
     }
     response.body.cancel()
     return inputForOtherContent
+  }
+
+  /// Whether the service has deleted the entity that the query names by its key since the last download. A path that is no
+  /// longer valid has the same status, so the entity's set must answer.
+  private func isOfDeletedEntity(_ error: ODataServiceError, _ request: PageRequest) async throws -> Bool {
+    guard query.downloaded != nil, let set = bound.setOfEntity, !request.isLink, !request.isDelta,
+      error.httpStatus == 404 || error.httpStatus == 410, error.payload != nil
+    else { return false }
+    do throws(ODataServiceError) {
+      let response = try await store.conversation.send(ODataSingleRequest(.read, "\(set)?$top=1", useCache: false))
+      return (try? response.payload(model: store.replica.model)) != nil
+    } catch {
+      if error.isCancelled { throw CancellationError() }
+      return false
+    }
   }
 
   /// Returns what a response without rows means, by its status and type; nil for a response that may hold rows. Such a
@@ -204,8 +222,9 @@ struct DownloadRun: Sendable {
       }
       return .notModified
     case .http(let status, _): return .rejected(status: status, downloadError)
+    case .communication, .authentication(.unavailable), .authentication(.unreachable):
+      return .failed(downloadError, isInterrupted: false, rows: 0)
     case .authentication, .csrf: return .rejected(status: 401, downloadError)
-    case .communication: return .failed(downloadError, isInterrupted: false, rows: 0)
     default: throw downloadError
     }
   }

@@ -39,7 +39,7 @@ struct DiagnosticTests {
       (.clientPaging(size: 5), "pagesRequested"),
       (.clientPagingIgnored, "pagingIgnored"), (.containerDeleted, "containerDeleted"),
       (.excessFractionalDigits(first: "Orders(1)/At", count: 3), "valuesTooPrecise"),
-      (.pendingRowsChanged(2), "pendingRowsChanged"),
+      (.pendingRowsChanged(2), "pendingRowsChanged"), (.keysRepeated(first: "Ps(1)", count: 2), "keysRepeated"),
     ] as [(DownloadNote, String)])
   func remarks(note: DownloadNote, name: String) throws {
     let diagnostic = note.diagnostic(of: "orders")

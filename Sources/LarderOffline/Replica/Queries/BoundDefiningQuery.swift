@@ -13,6 +13,15 @@ struct BoundDefiningQuery: Sendable {
   /// Whether the service may respond that there is no entity. This is possible behind a navigation property and for a
   /// singleton (Protocol 4.01 §11.2.4, §11.2.7). An entity named by a key exists, or the path is wrong.
   let mayBeNull: Bool
+  /// The set of the one entity that the query names by its key; nil for other queries.
+  var setOfEntity: String? {
+    guard case .path(let path) = url.resource else { return nil }
+    let kinds = path.segments.map(\.kind).filter { if case .cast = $0 { false } else { true } }
+    guard kinds.count == 2, case .source(let source) = kinds[0], source.entitySet != nil, case .key = kinds[1] else {
+      return nil
+    }
+    return source.name
+  }
   /// Whether the path is an entity set, and the query reads all of its entities except those that a filter leaves out.
   let isWholeSet: Bool
   /// Whether the service responds with changes from the first request on.
