@@ -99,8 +99,9 @@ extension ODataValue {
     self = try ODataValue(lexical: bytes, type: type, skipsSpace: dialect == .v2)
   }
 
-  /// Reads `/Date(ms)/` and `/Date(ms±minutes)/`. The milliseconds are in local time: services of V2 and their clients
-  /// subtract the offset from them to get UTC.
+  /// Reads `/Date(ms)/` and `/Date(ms±minutes)/`. For `Edm.DateTimeOffset` the milliseconds are in local time: services
+  /// of V2 and their clients subtract the offset from them to get UTC. For `Edm.DateTime`, which has no offset, they are
+  /// the value, and the offset is not used.
   private init(ticks bytes: UnsafeBufferPointer<UInt8>, type: EdmPrimitiveType) throws(ODataValueError.Problem) {
     var cursor = ByteCursor(bytes)
     guard cursor.take(word: "/Date(") else { throw .malformed }
@@ -122,7 +123,6 @@ extension ODataValue {
       throw .outOfRange
     }
     if type == .dateTime {
-      guard offset == 0 else { throw .malformed }
       self = .dateTime(local)
       return
     }

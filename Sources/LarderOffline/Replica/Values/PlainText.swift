@@ -91,12 +91,13 @@ enum Ticks {
   /// Appends the timestamp in ISO 8601. Returns false, and appends nothing, if the text has another form or is out of
   /// range.
   ///
-  /// The milliseconds are those of the local clock.
+  /// The milliseconds are those of the local clock. A value without an offset does not use the offset of the text.
   static func append(_ text: ByteText, hasOffset: Bool, to batch: inout RowBatch) -> Bool {
-    guard let (milliseconds, offset) = read(text), hasOffset || offset == 0,
+    guard let (milliseconds, offset) = read(text),
       let local = ODataDateTime(millisecondsSince1970: milliseconds)
     else { return false }
     guard hasOffset else {
+      guard abs(offset) < 1440 else { return false }
       batch.appendText { local.write(into: &$0) }
       return true
     }
