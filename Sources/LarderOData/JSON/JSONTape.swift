@@ -91,6 +91,16 @@ struct JSONTape {
     return true
   }
 
+  /// The text of a scalar, with escapes decoded; the JSON of another value.
+  func rawText(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    switch entries[index].kind {
+    case .beginObject, .beginArray:
+      let last = entries[Int(entries[index].end) - 1]
+      return Array(bytes[Int(entries[index].start)..<Int(last.end)])
+    default: return Array(characters(index, in: bytes).utf8)
+    }
+  }
+
   /// The value at an index as a tree, no deeper than the scanner's limit.
   func node(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> JSONNode {
     switch entries[index].kind {

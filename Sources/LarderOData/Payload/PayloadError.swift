@@ -65,6 +65,16 @@ extension PayloadError: LarderError {
   }
 }
 
+extension PayloadError.Problem {
+  /// Whether the problem is one value or property; the rest of the payload could be read.
+  package var isOfOneValue: Bool {
+    switch self {
+    case .unexpected, .invalidValue, .duplicateName: true
+    case .json, .objectTooLarge, .tooManyNames, .inStreamError: false
+    }
+  }
+}
+
 extension PayloadError.Problem: LarderError {
   /// The stable number, from 1 in the order of the problems.
   package var errorIdentity: ErrorIdentity {

@@ -61,4 +61,29 @@ package protocol PayloadHandler: AnyObject {
   func link(_ link: ODataDeltaLink, isDeleted: Bool) throws
   func serviceElement(_ element: ODataServiceDocument.Element) throws
   func error(_ error: ODataErrorPayload) throws
+
+  /// How much is open now. The handler gets it back if the property that begins now cannot be read.
+  var depth: PayloadDepth { get }
+  /// A property whose value does not fit its declared type, or that occurs twice in its object. Throws, unless the
+  /// payload can be used without it. Events between the property's begin and the error have already been reported.
+  ///
+  /// - Parameters:
+  ///   - text: the text of a scalar; otherwise JSON.
+  ///   - depth: what was open before the property began.
+  func unfitting(_ name: PayloadName, text: [UInt8], depth: PayloadDepth, error: any Error) throws
+}
+
+/// The number of open objects and values of a handler.
+package struct PayloadDepth: Sendable, Hashable {
+  package var objects = 0
+  package var values = 0
+
+  package init(objects: Int = 0, values: Int = 0) { (self.objects, self.values) = (objects, values) }
+}
+
+extension PayloadHandler {
+  package var depth: PayloadDepth { PayloadDepth() }
+  package func unfitting(_ name: PayloadName, text: [UInt8], depth: PayloadDepth, error: any Error) throws {
+    throw error
+  }
 }

@@ -119,7 +119,12 @@ extension PayloadWalker {
       current = value
       let name = tape[index].name
       switch names.role(name) {
-      case .property: try property(name, value: value, summary, plan: plan, source)
+      case .property:
+        if let last = summary.repeated.isEmpty ? nil : summary.repeated[name] {
+          try repeatedProperty(name, value: value, last: last, source)
+        } else {
+          try property(name, value: value, summary, plan: plan, source)
+        }
       case .control(let control):
         if names[name].target >= 0 {
           try reportPropertyInformation(control, on: names[name].target, value: value, plan: plan, source)

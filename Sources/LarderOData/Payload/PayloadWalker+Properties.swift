@@ -15,16 +15,36 @@ extension PayloadWalker {
   mutating func property(
     _ name: Int32, value: Int, _ summary: ObjectSummary, member: PayloadTypes.Member, _ source: Source
   ) throws {
-    switch tape[value].kind {
-    case .beginObject: try objectProperty(name, value: value, member: member, summary, source)
-    case .beginArray: try arrayProperty(name, value: value, member: member, summary, source)
-    default:
-      if member.kind == .scalar || member.kind == .undeclared || member.kind == .untyped {
-        try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
-      } else {
-        try scalarForOtherKind(name, value: value, member: member, source)
-      }
+    if isScalar(value), member.kind == .scalar || member.kind == .undeclared || member.kind == .untyped {
+      return try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
     }
+    try otherProperty(name, value: value, summary, member: member, source)
+  }
+
+  /// Reports a property that is not a scalar, by its declaration or in the payload.
+  private mutating func otherProperty(
+    _ name: Int32, value: Int, _ summary: ObjectSummary, member: PayloadTypes.Member, _ source: Source
+  ) throws {
+    let depth = source.handler.depth
+    do {
+      switch tape[value].kind {
+      case .beginObject: try objectProperty(name, value: value, member: member, summary, source)
+      case .beginArray: try arrayProperty(name, value: value, member: member, summary, source)
+      default: try scalarForOtherKind(name, value: value, member: member, source)
+      }
+    } catch {
+      try source.handler.unfitting(
+        names.name(name), text: tape.rawText(value, in: source.bytes), depth: depth, error: error)
+    }
+  }
+
+  /// Reports a property that occurs more than once, with its last value, whose index is `last`.
+  mutating func repeatedProperty(_ name: Int32, value: Int, last: Int, _ source: Source) throws {
+    guard value == last else { return }
+    current = value - 1
+    try source.handler.unfitting(
+      names.name(name), text: tape.rawText(value, in: source.bytes), depth: source.handler.depth,
+      error: PayloadError.Problem.duplicateName(names[name].name.text))
   }
 
   /// Returns the declaration, refined by the type in the payload.

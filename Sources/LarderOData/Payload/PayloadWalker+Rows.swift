@@ -21,9 +21,12 @@ extension PayloadWalker {
   /// for other rows, 4.01's deleted entities among them, which are marked inside (4.01 §15.3).
   mutating func changeRow(_ at: Int, _ summary: ObjectSummary, context: ContextURL, _ source: Source) throws -> Bool {
     switch context.item {
-    case .deletedEntity where summary.removed < 0: try deletedEntity(at, source)
-    case .link: try link(at, isDeleted: false, source)
-    case .deletedLink: try link(at, isDeleted: true, source)
+    case .deletedEntity where summary.removed < 0:
+      try checkHasNoRepeated(summary)
+      try deletedEntity(at, source)
+    case .link, .deletedLink:
+      try checkHasNoRepeated(summary)
+      try link(at, isDeleted: context.item == .deletedLink, source)
     default: return false
     }
     return true
@@ -92,7 +95,7 @@ extension PayloadWalker {
   /// Reports a reference: `{"@id": "…"}`, V2 `{"uri": "…"}`, V3 `{"url": "…"}`.
   mutating func reference(_ at: Int, _ source: Source) throws {
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "a reference") }
-    _ = try summarize(at, parent: -1, source.bytes)
+    try checkHasNoRepeated(try summarize(at, parent: -1, source.bytes))
     var reference: ODataReference?
     var annotations: [ODataAnnotation] = []
     var index = at + 1

@@ -26,6 +26,8 @@ struct PayloadWalker {
     var types: [Int32: Int] = [:]
     /// The properties that the payload marks as navigation properties.
     var navigations: Set<Int32> = []
+    /// The properties that occur more than once, with the index of the last value.
+    var repeated: [Int32: Int] = [:]
   }
 
   var tape = JSONTape()
@@ -72,9 +74,12 @@ struct PayloadWalker {
       current = index
       let name = try names.lookUp(
         tape.bytes(index, in: bytes), isEscaped: tape[index].isEscaped, parent: parent, previous: previous)
-      try checkIsUnique(name)
       tape.setName(name, at: index)
       let role = names.role(name)
+      if isRepeated(name) {
+        guard role == .property else { throw .duplicateName(names[name].name.text) }
+        summary.repeated[name] = index + 1
+      }
       if role == .property {
         summary.propertyCount += 1
       } else {
@@ -87,13 +92,21 @@ struct PayloadWalker {
   }
 
   @inline(__always)
-  private mutating func checkIsUnique(_ name: Int32) throws(PayloadError.Problem) {
+  private mutating func isRepeated(_ name: Int32) -> Bool {
     let place = Int(name)
     if place >= lastObjectWithName.count {
       lastObjectWithName.append(contentsOf: repeatElement(0, count: place + 1 - lastObjectWithName.count))
     }
-    if lastObjectWithName[place] == objectNumber { throw .duplicateName(names[name].name.text) }
+    if lastObjectWithName[place] == objectNumber { return true }
     lastObjectWithName[place] = objectNumber
+    return false
+  }
+
+  /// Throws if a property occurs more than once.
+  mutating func checkHasNoRepeated(_ summary: ObjectSummary) throws(PayloadError.Problem) {
+    guard let (name, value) = summary.repeated.first else { return }
+    current = value - 1
+    throw .duplicateName(names[name].name.text)
   }
 
   private func summarizeMember(

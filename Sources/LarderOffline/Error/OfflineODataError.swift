@@ -88,10 +88,27 @@ public enum OfflineODataError: Error, Sendable, Hashable {
       message = ErrorExplanation.sentence("\(ErrorExplanation.clause(message)): \(first)")
     }
     // The underlying error may already contain the remedy.
-    if let cure = entry.cure, !message.hasSuffix(cure), !Self.containsCure(cause) { message += " " + cure }
+    if let cure = Self.cure(of: cause) ?? entry.cure, !message.hasSuffix(cure), !Self.containsCure(cause) {
+      message += " " + cure
+    }
     if lines.count > 1 { message += "\n" + lines[1] }
     self.init(entry.category, code: name.rawValue, message: message)
   }
+
+  /// The remedy if the cause requires another one than its name has.
+  private static func cure(of cause: (any Error)?) -> String? {
+    switch cause {
+    case let error as any ErrorWithCure: return error.cure
+    case let error as PayloadError:
+      // Outside the properties of rows, the content may be that of anything.
+      let isOfRow = error.path.contains("].") || error.path.contains("]['")
+      return isOfRow && error.problem.isOfOneValue ? valueCure : nil
+    default: return nil
+    }
+  }
+
+  /// The remedy for a value that does not fit its declared type.
+  static let valueCure = "To download the other properties, list them in the $select of the query."
 
   private static func containsCure(_ cause: (any Error)?) -> Bool {
     switch cause {
@@ -112,6 +129,11 @@ public enum OfflineODataError: Error, Sendable, Hashable {
     case .clientInternalError: self = .clientInternalError(errorCode: code, errorMessage: message)
     }
   }
+}
+
+/// An underlying error with a remedy of its own, in place of the one that the name of the error has.
+protocol ErrorWithCure: Error {
+  var cure: String { get }
 }
 
 extension OfflineODataError: CustomStringConvertible, CustomDebugStringConvertible {

@@ -118,6 +118,11 @@ final class DeltaPages: Sendable {
     }
   }
 
+  /// The rows of a page that is read now.
+  fileprivate func rows(_ plan: ReplicaPlan, notesMembers: Bool) -> PageRows {
+    PageRows(plan: plan, table: table, notesMembers: notesMembers, selected: places[query]?.selected ?? [:])
+  }
+
   private func read(_ plan: ReplicaPlan, _ connection: Connection, _ writer: inout DeltaWriter) throws {
     var page: Int64 = -1
     var reader: PageReader?
@@ -136,8 +141,7 @@ final class DeltaPages: Sendable {
         if let rest = reader?.handler.rows.take() { try writer.write(rest, connection) }
         guard let next else { return }
         let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
-        let rows = PageRows(plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:])
-        reader = PageReader(form, into: rows)
+        reader = PageReader(form, into: rows(plan, notesMembers: true))
         page = next.page
       }
       guard let next else { return }
@@ -170,7 +174,7 @@ final class DeltaPage: Sendable {
   init(_ delta: DeltaPages, _ form: PageForm) {
     self.delta = delta
     self.form = form
-    let rows = PageRows(plan: delta.replica.plan, table: delta.table)
+    let rows = delta.rows(delta.replica.plan, notesMembers: false)
     state = Exclusive(Reading(reader: PageReader(form, into: rows)))
   }
 

@@ -24,6 +24,9 @@ extension PageRows {
   func naming(_ error: ColumnValueError, _ top: Int) -> ColumnValueError {
     var error = error
     let row = frames[frames[top].entity(top)].index
+    error.isOfKey = batch.table(of: row).key.contains {
+      batch.table(of: row).columns[$0].path.joined(separator: "/") == error.property
+    }
     error.entity = name(row) ?? "\(batch.table(of: row).name), entity \(rootCount + 1) of the response"
     return error
   }

@@ -70,5 +70,9 @@ extension PageRows {
     func endValues() throws { try rows.endValues() }
     func beginComplex(_ name: PayloadName?) throws { try rows.beginComplex(name) }
     func endComplex() throws { try rows.endComplex() }
+    var depth: PayloadDepth { PayloadDepth(objects: rows.frames.count, values: rows.tree.depth) }
+    func unfitting(_ name: PayloadName, text: [UInt8], depth: PayloadDepth, error: any Error) throws {
+      try rows.unfitting(name, text: text, depth: depth, error: error)
+    }
   }
 }

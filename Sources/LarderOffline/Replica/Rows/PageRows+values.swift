@@ -14,7 +14,7 @@ extension PageRows {
       let index = Int(member.index)
       let column = frames[top].table.columns[index]
       do throws(ColumnValueError) { try column.append(scalar, model: model, to: &batch.cells[table]) } catch {
-        throw naming(error, top)
+        return try unfitting(member, text: Array(scalar.string.utf8), error)
       }
       noteDigits(scalar, column, top)
       batch.cells[table].placeLast(in: row, EntityTable.systemCount + index)
@@ -22,7 +22,10 @@ extension PageRows {
     }
     switch member.kind {
     case .complex where scalar.isNull: setNullComplex(Int(member.index), top)
-    case .whole, .dynamic: try set(try scalar.value(), name: name.text, member: member, top: top)
+    case .whole, .dynamic:
+      do { try set(try scalar.value(), name: name.text, member: member, top: top) } catch {
+        try unfitting(member, text: Array(scalar.string.utf8), error)
+      }
     default: break
     }
   }

@@ -14,6 +14,10 @@ struct ValueTree {
   private var frames: [Frame] = []
 
   var isOpen: Bool { !frames.isEmpty }
+  var depth: Int { frames.count }
+
+  /// Discards all open values.
+  mutating func removeAll() { frames.removeAll() }
 
   mutating func beginComplex(_ name: String?) { frames.append(Frame(isComplex: true, name: name)) }
   mutating func beginValues(_ name: String?) { frames.append(Frame(isComplex: false, name: name)) }

@@ -107,6 +107,8 @@ extension ReplicaColumn {
 struct ColumnValueError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The entity, if it is known.
   var entity: String?
+  /// Whether the property is part of the entity's key.
+  var isOfKey = false
   /// The property's path.
   let property: String
   /// What is wrong with the value.
@@ -116,4 +118,11 @@ struct ColumnValueError: Error, Sendable, Hashable, CustomStringConvertible {
   var description: String { "\(entity.map { $0 + "/" } ?? "")\(property): \(cause)" }
 
   init(property: String, cause: ODataValueError) { (self.property, self.cause) = (property, cause) }
+}
+
+extension ColumnValueError: ErrorWithCure {
+  /// What to do about the value. A key cannot be left out of `$select`.
+  var cure: String {
+    isOfKey ? "It is part of a key: report it to the service." : OfflineODataError.valueCure
+  }
 }
