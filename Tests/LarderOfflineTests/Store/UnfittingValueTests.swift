@@ -85,4 +85,39 @@ struct UnfittingValueTests {
     let error = await #expect(throws: OfflineODataError.self) { try await rig.open(["ps": "Ps"]) }
     #expect(error?.errorMessage.contains("$select") == false, "\(error?.errorMessage ?? "")")
   }
+
+  @Test(
+    "A parameter of a V2 action has the forms that V2's JSON has, and that the message names",
+    arguments: [
+      ("Edm.DateTime", "/Date(1577836800000)/", "datetime'2020-01-01T00:00:00'"),
+      ("Edm.DateTime", "2020-01-01T00:00:00", "datetime'2020-01-01T00:00:00'"),
+      ("Edm.DateTimeOffset", "/Date(1577836800000+0060)/", "datetimeoffset'2020-01-01T00:00:00+01:00'"),
+      ("Edm.DateTimeOffset", "2020-01-01T00:00:00Z", "datetimeoffset'2020-01-01T00:00:00Z'"),
+    ])
+  func actionParameter(_ type: String, _ value: String, _ literal: String) async throws {
+    let service = OddService(
+      metadata: """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+        <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <Schema Namespace="N" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="P">
+        <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Ps" EntityType="N.P"/>
+        <FunctionImport Name="Do" m:HttpMethod="POST"><Parameter Name="p" Type="\(type)"/></FunctionImport>
+        </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+        """
+    ) { path, _ in
+      path.hasPrefix("Ps")
+        ? .response(
+          200, fields: [.contentType: "application/json", .dataServiceVersion: "2.0"],
+          body: #"{"d":{"results":[]}}"#) : nil
+    }
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["ps": "Ps"])
+    let request = try await store.change(.invokeAction, "Do", json: Array(#"{"p":"\#(value)"}"#.utf8))
+    let decodedPath = request.path.removingPercentEncoding ?? request.path
+    #expect(decodedPath == "Do?p=" + literal)
+    try await store.close()
+  }
 }

@@ -63,6 +63,9 @@ struct ChangedValue {
       case .string(let text):
         switch type {
         case .string, .boolean, .byte, .sbyte, .int16, .int32: break
+        case .dateTime, .dateTimeOffset:
+          // V2's JSON has two forms of them.
+          return try ODataValue(json: .string(text), type: type, dialect: model.version.dialect)
         default: return try ODataValue(text: text, type: type)
         }
       case .byte, .sbyte, .int16, .int32, .int64, .single, .double, .decimal, .untypedNumber:
