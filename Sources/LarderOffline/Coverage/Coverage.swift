@@ -41,10 +41,19 @@ struct Coverage: Sendable {
     var coversAllRows = false
   }
 
-  /// The rows that a path identifies in the local copy, or those of them that satisfy a condition.
+  /// The rows that a path identifies in the local copy, or those of them that satisfy a condition; or the rows that such
+  /// rows lead to.
   struct Rows: Sendable {
     let path: ODataBoundPath
     let filter: ODataBoundExpression?
+    /// How the query expands the rows of the path; nil for these rows themselves.
+    var link: Link?
+  }
+
+  /// The navigation property by which a query expands its rows, and the query's bit in these.
+  struct Link: Sendable {
+    let navigation: ODataDeclaredNavigation
+    let bit: Int64
   }
 
   /// The rows that have a property or a link, if not all rows have it. Entities that were created in the store have it

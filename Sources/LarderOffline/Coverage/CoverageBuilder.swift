@@ -39,6 +39,25 @@ private struct CoverageBuilder {
   /// The items with `$levels` that were followed.
   private var followed: Set<Level> = []
 
+  /// The rows that a path identifies in the copy, and the bit of the query that returns them.
+  private struct Owners {
+    let path: ODataBoundPath
+    let bit: Int64
+
+    /// The entities that an item returns for the rows: those that a single step leads to, without options that leave some
+    /// of them out.
+    func rows(_ item: ODataBoundExpandItem) -> Coverage.Rows? {
+      guard item.path.segments.count == 1, case .navigation(let navigation)? = item.path.segments.first?.kind else {
+        return nil
+      }
+      if let options = item.options {
+        let isPart = options.filter != nil || options.search != nil || options.top != nil || options.skip != nil
+        guard !isPart, options.levels == nil, options.custom.isEmpty else { return nil }
+      }
+      return Coverage.Rows(path: path, filter: nil, link: Coverage.Link(navigation: navigation, bit: bit))
+    }
+  }
+
   private struct Level: Hashable {
     let item: ODataBoundExpandItem
     let table: Int
@@ -55,7 +74,8 @@ private struct CoverageBuilder {
     guard case .path(var path) = bound.url.resource else { return }
     if case .operation? = path.segments.last?.kind { path.segments.removeLast() }
     (routes, followed) = ([:], [])
-    add(route(bound.url.options, bound.table), to: bound.table.number)
+    let owners = query.bits[bound.table.number].flatMap { ownRows(path, bound.url.options, bit: $0) }
+    add(route(bound.url.options, bound.table, of: owners), to: bound.table.number)
     noteRows(path, bound.url.options, bound.table.number)
     for (table, routes) in routes {
       guard query.isDownloaded else {
@@ -82,16 +102,29 @@ private struct CoverageBuilder {
     routes[table]?[latest].rows = Coverage.Rows(path: path, filter: options.filter)
   }
 
-  private mutating func route(_ options: ODataBoundOptions, _ table: EntityTable) -> Coverage.Route {
+  /// The query's own rows with what it expands, if it returns all rows of its path.
+  private func ownRows(_ path: ODataBoundPath, _ options: ODataBoundOptions, bit: Int64) -> Owners? {
+    let isPart = options.filter != nil || options.search != nil || options.top != nil || options.skip != nil
+    return isPart || !options.custom.isEmpty ? nil : Owners(path: path, bit: bit)
+  }
+
+  /// - Parameter owners: the rows whose options these are; nil if the copy does not determine them.
+  private mutating func route(
+    _ options: ODataBoundOptions, _ table: EntityTable, of owners: Owners? = nil
+  ) -> Coverage.Route {
     var navigations: Set<Int> = []
-    for item in options.expand where isShown(item, options) { navigations.formUnion(follow(item, from: table)) }
+    for item in options.expand where isShown(item, options) {
+      navigations.formUnion(follow(item, from: table, of: owners))
+    }
     return Coverage.Route(columns: columns(options, of: table), navigations: navigations)
   }
 
   // MARK: $expand
 
   /// Returns the navigation properties whose links an item returns. Adds the expanded entities to their tables.
-  private mutating func follow(_ item: ODataBoundExpandItem, from table: EntityTable) -> Set<Int> {
+  private mutating func follow(
+    _ item: ODataBoundExpandItem, from table: EntityTable, of owners: Owners?
+  ) -> Set<Int> {
     guard item.content == .entities || item.content == .references else { return [] }
     var path: [String] = []
     var type: EdmStructure?
@@ -114,12 +147,14 @@ private struct CoverageBuilder {
           ?? true)
     }
     guard item.content == .entities else { return Set(numbers) }
-    for number in numbers { descend(item, to: plan.tables[table.navigations[number].target]) }
+    for number in numbers {
+      descend(item, to: plan.tables[table.navigations[number].target], rows: owners?.rows(item))
+    }
     return Set(numbers)
   }
 
   /// Adds the entities that an item returns. With `$levels`, the item is followed again from these entities.
-  private mutating func descend(_ item: ODataBoundExpandItem, to table: EntityTable) {
+  private mutating func descend(_ item: ODataBoundExpandItem, to table: EntityTable, rows: Coverage.Rows?) {
     var options = item.options ?? ODataBoundOptions()
     if let levels = options.levels {
       guard followed.insert(Level(item: item, table: table.number)).inserted else { return }
@@ -133,7 +168,8 @@ private struct CoverageBuilder {
       case .count: break
       }
     }
-    let route = route(options, table)
+    var route = route(options, table)
+    route.rows = rows
     add(route, to: table.number)
   }
 

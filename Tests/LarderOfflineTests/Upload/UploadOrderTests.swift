@@ -52,8 +52,9 @@ struct UploadOrderTests {
       let new = ODataEntity(properties: [ODataProperty("ID", .int32(1)), ODataProperty("Name", .string("\(round)"))])
       try await rig.store.create(new, in: "Orders")
     }
+    // Creations that are deleted again are not sent.
     let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
-    #expect(report.sent == 6 && report.failed == 0, "\(report) \(rig.service.log)")
+    #expect(report.sent == 2 && report.failed == 0, "\(report) \(rig.service.log)")
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} ORDER BY ID") == ["1|3", "2|n2", "3|n3"])
     try await rig.store.download()
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} ORDER BY ID") == ["1|3", "2|n2", "3|n3"])

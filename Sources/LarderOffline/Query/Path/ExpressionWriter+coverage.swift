@@ -179,6 +179,17 @@ extension ExpressionWriter {
       guard let condition = try? inner.condition(filter) else { return nil }
       matchingRows.conditions.append(condition)
     }
+    if let link = rows.link {
+      // A link that was changed here may lead to an entity that the query has brought in another way.
+      guard let state = try? inner.system(.state, of: entity), let queries = try? inner.system(.queries, of: entity)
+      else { return nil }
+      matchingRows.conditions += ["\(state) = 0", "\(queries) & \(value: .integer(1 << link.bit)) <> 0"]
+      let owners = PathPlace(rows: matchingRows, scope: place.scope, isCollection: place.isCollection)
+      guard let targets = try? inner.navigate(link.navigation, owners), case .entity(let target) = targets.scope,
+        let targetRows = targets.rows
+      else { return nil }
+      return (try? inner.system(.id, of: target)).map { "SELECT \($0) \(targetRows.from())" }
+    }
     return (try? inner.system(.id, of: entity)).map { "SELECT \($0) \(matchingRows.from())" }
   }
 }
