@@ -52,7 +52,10 @@ extension JSONPayloadReader {
     let value = walker.find("value", in: 0, source.bytes)
     let isNull =
       walker.find("@odata.null", in: 0, source.bytes) >= 0 || walker.find("odata.null", in: 0, source.bytes) >= 0
-    switch try kindOfLightDocument(summary, value: value, isNull: isNull, source.bytes) {
+    let kind = try kindOfLightDocument(summary, value: value, isNull: isNull, source.bytes)
+    // The properties of objects are checked one by one.
+    if kind != .entity, value >= 0 || isNull { try walker.checkHasNoRepeated(summary) }
+    switch kind {
     case .property where value >= 0: try readValue(value, summary, source)
     case .property where isNull: try readValue(-1, summary, source)
     case .property:

@@ -91,6 +91,25 @@ struct PayloadRobustnessTests {
     #expect(error == PayloadError(.duplicateName("c"), offset: 35, path: "$.value[1].b.c"))
   }
 
+  @Test(
+    "Repeated names are rejected in documents of every kind",
+    arguments: [
+      ##"{"ID":1,"ID":2}"##, ##"{"@odata.context":"$metadata#A(1)/B","value":1,"value":2}"##,
+      ##"{"@odata.context":"$metadata#A","value":[],"value":[]}"##, ##"{"@odata.id":"A(1)","@odata.id":"A(2)"}"##,
+      ##"{"@odata.context":"$metadata#$ref","@odata.id":"A(1)","a":1,"a":2}"##,
+      ##"{"value":[{"@odata.id":"A(1)","a":1,"a":2}],"@odata.context":"$metadata#Collection($ref)"}"##,
+    ])
+  func duplicatesInDocuments(_ text: String) {
+    guard case .failure(let error)? = outcome([Array(text.utf8)]) else {
+      Issue.record("not rejected")
+      return
+    }
+    guard case .duplicateName = error.problem else {
+      Issue.record("\(error)")
+      return
+    }
+  }
+
   @Test("An object larger than the limit, and too many names, are rejected")
   func limits() {
     var options = PayloadOptions()
