@@ -44,7 +44,8 @@ struct ExpandedSelectionTests {
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["ps": "Ps?$expand=A($select=N),B($select=City)"])
     for (path, expected) in [
-      ("Ps?$filter=A/N eq 'x'&$select=ID", #""value":[{"ID":1}]"#), ("Ps?$filter=B/City eq 'd'&$select=ID", #""value":[]"#),
+      ("Ps?$filter=A/N eq 'x'&$select=ID", #""value":[{"ID":1}]"#),
+      ("Ps?$filter=B/City eq 'd'&$select=ID", #""value":[]"#),
       ("Ps?$filter=A/N eq null&$select=ID", #""value":[{"ID":2}]"#), ("Ps(1)/A/N", #""value":"x""#),
     ] {
       #expect(try await store.text(path).contains(expected), "\(path)")

