@@ -199,7 +199,7 @@ struct TechnicalCacheRunTests {
     try await withStore { store, service in
       let path = "A_SalesOrder('0000004712')?$select=SalesOrder"
       let whole = await run(store, .read(path)).last?.response
-      try service.addFault(.init(match: "4712", status: 500, count: 1))
+      try service.addFault(.init(match: "4712", status: 500, count: 3))
       let failed = await run(store, .read(path))
       #expect(failed.last?.status == .failed)
       #expect(await run(store, .read(path))[1].response?.payloads == whole?.payloads)

@@ -203,7 +203,7 @@ enum ErrorSamples {
   private static let service = [
     Kind(1, each { [RecordingError("exchange 2: \($0)")] }),
     Kind(15, each(transports)),
-    Kind(8, each(authentication)),
+    Kind(9, each(authentication)),
     Kind(20, each(services), statuses: statuses),
   ]
 

@@ -12,7 +12,8 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case eventNotLogged
   /// Leftovers of downloads could not be removed; they use disk space until a later opening or download removes them.
   case leftoversNotRemoved
-  /// The service rejects batches; changes are sent one by one until the store is closed.
+  /// The service rejects batches; changes are sent one by one. Later uploads try batches again, after a day if the service
+  /// does not support them.
   case batchesRejected
   /// The service rejects the identifiers of repeatable requests; they are left out until the store is closed.
   case requestIDsRejected

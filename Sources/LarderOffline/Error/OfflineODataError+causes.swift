@@ -75,7 +75,8 @@ extension OfflineODataError {
 
   private static func name(status: Int) -> OfflineODataErrorName {
     switch status {
-    case 300..<400: .transportFailed
+    // Redirects. 304 has no place among them: it is about the caller's condition.
+    case 300...303, 305..<400: .transportFailed
     case 401, 407: .authenticationFailed
     case 408: .timeout
     case 425, 429, 502, 503, 504: .serviceUnavailable

@@ -251,7 +251,7 @@ struct ContentWalk {
   ) throws(ChangeContentError) -> ODataComplexValue {
     let type = rules.structure(given.typeName ?? typeName)
     var sent = ODataComplexValue(typeName: given.typeName)
-    sent.annotations = try annotations(given.annotations, ofValue: true)
+    sent.annotations = try annotations(given.annotations, ofValue: true, of: type)
     for property in given.properties {
       // A reference in the place of an entity is a binding (OData JSON Format 4.01 §8.5).
       if case .complex(let value) = property.value, value.isReference, type?.navigationProperty(property.name) != nil,
@@ -271,7 +271,7 @@ struct ContentWalk {
   /// The annotations that are sent: instance annotations of the caller and, in a complex value, bindings and the
   /// reference to an entity.
   private mutating func annotations(
-    _ given: [ODataAnnotation], ofValue: Bool = false
+    _ given: [ODataAnnotation], ofValue: Bool = false, of type: EdmStructure? = nil
   ) throws(ChangeContentError) -> [ODataAnnotation] {
     var sent: [ODataAnnotation] = []
     for annotation in given {
@@ -282,6 +282,9 @@ struct ContentWalk {
       case .binding:
         guard case .string = annotation.value else { throw failure(spelling, "a binding is the URL of an entity") }
         guard rules.isV4JSON else { throw failure(spelling, "before V4, a complex value cannot bind entities") }
+        if let type, !type.isOpen, let name = term.target, type.navigationProperty(name) == nil {
+          throw failure(spelling, "\(type.name) has no navigation property '\(name)'")
+        }
       case .reference:
         guard verb == .action, rules.isV4JSON else { throw failure(spelling, "a complex value has no id") }
       case .instance:

@@ -55,7 +55,7 @@ struct ExpandedSelectionTests {
       #expect(error?.name == .notDownloaded, "\(path): \(error.debugDescription)")
     }
     // A link that is changed here leads to an entity without the property.
-    _ = try await store.execute(single: .updateLink("Ps(1)/A", to: "Ts(2)"))
+    _ = try await store.execute(single: .updateLink("Ps(1)/A/$ref", to: "Ts(2)"))
     let changed = await #expect(throws: OfflineODataError.self) { try await store.text("Ps?$filter=A/N eq 'x'") }
     #expect(changed?.name == .notDownloaded, "\(changed.debugDescription)")
     try await store.close()

@@ -86,7 +86,7 @@ struct EncryptedStoreTests {
     try await plain.close()
     // The parameters of a plain store are those of another one.
     renamed = plain.parameters
-    renamed.storeName = "plain too"
+    renamed.storeName = "plain-too"
     let second = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: renamed)
     try await second.open()
     try await second.close()
