@@ -19,6 +19,10 @@ struct UploadMemory: Sendable, Hashable {
   /// The requests of this upload that are sent again on top of the server's version although the service may have
   /// rejected them for another reason (``ConflictSign/possible``).
   var sentOnTop: Set<Int64> = []
+  /// The requests of this upload that are sent again without `If-Match: *`, because the service has rejected it.
+  var sentWithoutCondition: Set<Int64> = []
+  /// Whether the service returns an ETag with a single entity of a table, as this upload has found.
+  var hasETags: [String: Bool] = [:]
 }
 
 extension OpenStore {
@@ -53,7 +57,9 @@ extension OpenStore {
   func noteSentOnTop(_ requests: [Int64]) { upload.withLock { $0.sentOnTop.formUnion(requests) } }
 
   /// Forgets what concerns only the last upload.
-  func forgetLastUpload() { upload.withLock { ($0.claimed, $0.sentOnTop) = ([:], []) } }
+  func forgetLastUpload() {
+    upload.withLock { ($0.claimed, $0.sentOnTop, $0.sentWithoutCondition, $0.hasETags) = ([:], [], [], [:]) }
+  }
   func recordNameRejection() {
     if !upload.withLock({ exchange(&$0.rejectsRequestNames, with: true) }) { report(.requestIDsRejected()) }
   }

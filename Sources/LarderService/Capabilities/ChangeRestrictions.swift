@@ -13,6 +13,8 @@ package struct ChangeRestrictions: Sendable {
   /// The annotations that reject one of PUT and PATCH: updates that replace the entity, and other updates.
   package private(set) var replaceRestriction: String?
   package private(set) var patchRestriction: String?
+  /// Whether the model says that updates do not create entities (`UpdateRestrictions/Upsertable`).
+  package private(set) var deniesUpserts = false
   /// Whether the model has the annotation for creations, updates and deletions here: then those of elements that count
   /// less have no effect. Without `Insertable` and the like, an annotation allows the change.
   private var describesInsert = false
@@ -62,6 +64,7 @@ package struct ChangeRestrictions: Sendable {
       let term = "\(place)UpdateRestrictions"
       describesUpdate = true
       if update["Updatable"]?.bool == false { updateRestriction = "\(term)/Updatable" }
+      deniesUpserts = update["Upsertable"]?.bool == false
       notUpdatable = update.reasons("NonUpdatableProperties", term)
       notUpdatableLinks = update.reasons("NonUpdatableNavigationProperties", term)
       if let methods = update["UpdateMethod"]?.memberNames, !methods.isEmpty {
@@ -111,6 +114,7 @@ package struct ChangeRestrictions: Sendable {
     }
     if !describesUpdate {
       updateRestriction = updateRestriction ?? other.updateRestriction
+      deniesUpserts = deniesUpserts || other.deniesUpserts
       replaceRestriction = replaceRestriction ?? other.replaceRestriction
       patchRestriction = patchRestriction ?? other.patchRestriction
       notUpdatable.merge(other.notUpdatable) { first, _ in first }

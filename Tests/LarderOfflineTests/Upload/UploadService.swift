@@ -72,6 +72,16 @@ final class UploadService: HTTPTransport {
     var rejectsChange: (@Sendable (_ resource: String, _ isCurrent: Bool) -> Int?)?
     /// Each read of an entity gives it another ETag.
     var readsChangeETags = false
+    /// An update without a condition creates its entity if that does not exist (upsert).
+    var upserts = false
+    /// Conditions have no effect on upserts.
+    var ignoresConditions = false
+    /// The metadata say that updates create nothing.
+    var deniesUpserts = false
+    /// The status of requests with `If-Match: *`.
+    var rejectsAnyVersion: Int?
+    /// Updates get 201.
+    var updatesWith201 = false
     /// The response to a creation, in place of the usual one, and whether it is done.
     var createsWith: (status: Int, fields: HTTPFields, isDone: Bool)?
     /// Entities of which the service returns another one: their keys, and those of the others.
@@ -212,6 +222,13 @@ extension UploadService.State {
           with: total + "<Property Name=\"Due\" Type=\"Edm.DateTimeOffset\" Precision=\"3\"/>"
             + "<Property Name=\"Weight\" Type=\"Edm.Decimal\" Precision=\"9\" Scale=\"2\"/>")
       }
+      if behavior.deniesUpserts {
+        text = text.replacingOccurrences(
+          of: "<EntitySet Name=\"Orders\" EntityType=\"N.Order\">",
+          with: "<EntitySet Name=\"Orders\" EntityType=\"N.Order\">"
+            + "<Annotation Term=\"Org.OData.Capabilities.V1.UpdateRestrictions\"><Record>"
+            + "<PropertyValue Property=\"Upsertable\" Bool=\"false\"/></Record></Annotation>")
+      }
       if behavior.linksPlainly {
         let constraint = "<ReferentialConstraint Property=\"Order_ID\" ReferencedProperty=\"ID\"/>"
         text = text.replacingOccurrences(of: constraint, with: "")
@@ -315,6 +332,13 @@ extension UploadService.State {
       return create("Items", members)
     }
     guard let key else { return method == "POST" ? create(set, members) : list(set, path) }
+    if sets[set]?[key] == nil, behavior.upserts, method == "PATCH" {
+      attempts.append("\(method) \(resource) \(fields[.ifMatch] ?? "-")")
+      if fields[.ifMatch] != nil, !behavior.ignoresConditions { return (412, [:], error("no \(resource)")) }
+      for name in ["Name", "Note", "Total"] { members[name] = members[name] ?? "null" }
+      members["ID"] = String(key)
+      return create(set, members)
+    }
     guard var entity = sets[set]?[key] else { return (404, [:], error("no \(resource)")) }
     if method == "GET" {
       if let other = behavior.merged[key], let entity = sets[set]?[other] {
@@ -330,6 +354,9 @@ extension UploadService.State {
     attempts.append("\(method) \(resource) \(fields[.ifMatch] ?? "-")")
     if let status = behavior.rejectsChange?(resource, fields[.ifMatch] == etag(entity)) {
       return (status, [.contentType: "application/json"], error("rejected"))
+    }
+    if fields[.ifMatch] == "*", let status = behavior.rejectsAnyVersion {
+      return (status, [:], error("If-Match: * is not supported"))
     }
     if let condition = fields[.ifMatch] {
       if alwaysConflicts || condition != "*" && behavior.hasETags && condition != etag(entity) {
@@ -358,7 +385,7 @@ extension UploadService.State {
     sets[set]?[key] = entity
     if behavior.isPartial { return (200, version, behavior.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
     if behavior.isSilent || behavior.isV2 { return (204, behavior.isSilent ? [:] : self.fields(set, key, entity), "") }
-    return (200, self.fields(set, key, entity), json(set, key, entity))
+    return (behavior.updatesWith201 ? 201 : 200, self.fields(set, key, entity), json(set, key, entity))
   }
 
   private func stored(_ members: [String: String]) -> [String: String] {

@@ -147,6 +147,17 @@ struct ConflictResolution: Sendable {
     return !ConflictDecision.changed(from: base, to: cells).isEmpty
   }
 
+  /// Whether the server's version differs from the one that the change was based on in properties that the change does not
+  /// set.
+  func hasOtherRest(_ serverResponse: ServerResponse, _ entry: QueueEntry) async throws -> Bool {
+    let context = try await context(entry)
+    let plan = store.replica.plan
+    guard let base = context.base, let table = entry.request.entity.flatMap({ plan.table($0.table) }),
+      let cells = serverResponse.cells(in: table, plan)
+    else { return false }
+    return !ConflictDecision.changed(from: base, to: cells).subtracting(context.columns).isEmpty
+  }
+
   // MARK: The application
 
   private func conflict(

@@ -180,6 +180,9 @@ struct UploadJournal: Sendable {
       guard check.lost.isEmpty else { throw RenderingError.unfitting(LostContent.text(check.lost)) }
       // The Content-ID is needed if other requests refer to this one, and to match responses to requests.
       var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
+      if store.isSentWithoutCondition(entry.id), request.ifMatch == "*", entry.request.ifMatch != "*" {
+        request.ifMatch = nil
+      }
       let attempt = UploadAttempt(
         request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: environment.unixSeconds,
         newcomers: newcomers,
@@ -196,13 +199,14 @@ struct UploadJournal: Sendable {
   func rendering(_ snapshot: ReplicaSnapshot) -> RequestRendering {
     let paths = RowPath(snapshot: snapshot)
     let store = store
+    let acceptsAnyVersion = store.acceptsAnyVersion(snapshot)
     return RequestRendering(
       version: snapshot.plan.model.version, root: store.root, locate: { try paths.location(of: $0) },
       find: { try paths.row(at: store.relative($0)) },
       stream: { number, byteCount in
         let head = StoredStreams.Head(contentType: nil, etag: nil, byteCount: byteCount, generation: number)
         return { StoredStreams.body(head, store) }
-      })
+      }, wantsAnyVersion: { row in acceptsAnyVersion && store.wantsAnyVersion(row, snapshot.plan) })
   }
 
   // MARK: The archive

@@ -136,14 +136,8 @@ extension ResponseEvaluation {
     of unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
     guard unit.members.count > 1 else { return nil }
-    var errors: [ODataServiceError] = []
-    switch response {
-    case .whole(let error): errors = unit.members.map { _ in error }
-    case .each(let responses):
-      for case .failure(let error) in responses { errors.append(error) }
-      // A request that is reported as done in a change set that failed is looked up separately.
-      guard errors.count == responses.count else { return nil }
-    }
+    // A request that is reported as done in a change set that failed is looked up separately.
+    guard let errors = errors(of: unit, response) else { return nil }
     let rejected = Array(zip(unit.members, errors))
     guard let reason = errors.first(where: { ConflictSign.of(status: $0.httpStatus) != nil }),
       errors.allSatisfy({ ConflictSign.of(status: $0.httpStatus) != nil || $0.httpStatus == 424 }),
@@ -166,6 +160,16 @@ extension ResponseEvaluation {
     guard let outcomes = try await ConflictResolution(journal: journal).outcomes(of: members) else { return nil }
     if ConflictSign.of(status: reason.httpStatus) == .possible { store.noteSentOnTop(unit.members.map(\.entry.id)) }
     return (done + outcomes).sorted { $0.entry.id < $1.entry.id }
+  }
+
+  /// The error of each request of a unit; nil if one of them has none.
+  func errors(of unit: PreparedUnit, _ response: UnitResponse) -> [ODataServiceError]? {
+    switch response {
+    case .whole(let error): return unit.members.map { _ in error }
+    case .each(let responses):
+      let errors = responses.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+      return errors.count == responses.count ? errors : nil
+    }
   }
 
   /// Whether a rejected transaction failed because of a condition: the service says so, or an entity has another ETag

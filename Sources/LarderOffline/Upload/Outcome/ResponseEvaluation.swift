@@ -54,6 +54,9 @@ struct ResponseEvaluation: Sendable {
     if let outcomes = try await outcomesWithoutNames(unit, response) {
       return (UploadCommit.Unit(id: unit.id, outcomes: outcomes), nil)
     }
+    if let outcomes = try await outcomesWithoutAnyVersion(unit, response) {
+      return (UploadCommit.Unit(id: unit.id, outcomes: outcomes), nil)
+    }
     if let outcomes = try await conflicts(of: unit, response) {
       return (UploadCommit.Unit(id: unit.id, outcomes: outcomes), nil)
     }
@@ -69,10 +72,11 @@ struct ResponseEvaluation: Sendable {
             continue
           }
           let serverResponse = ServerResponse(response, to: member.entry.request, store.replica.plan)
-          if !hasFailed, let outcome = try await otherEntityOutcome(serverResponse, member, in: unit) {
+          if !hasFailed, let outcome = try await unexpectedOutcome(response, serverResponse, member, in: unit) {
             outcomes.append((member.entry, outcome))
             continue
           }
+          if !hasFailed { try await learnAnyVersion(member) }
           var outcome = RequestOutcome.done(await complete(serverResponse, member, in: unit))
           // The request is reported as done in a change set that failed, so the service should have rolled it back.
           if hasFailed, try await !hasCreated(serverResponse, member) {
@@ -111,6 +115,14 @@ struct ResponseEvaluation: Sendable {
       UploadCommit.Unit(
         id: unit.id, outcomes: ResponseEvaluation.together(ResponseEvaluation.propagatingSuccess(outcomes))), stop
     )
+  }
+
+  /// The result of a successful response that contradicts the request; nil for the others.
+  private func unexpectedOutcome(
+    _ response: ODataSingleResponse, _ serverResponse: ServerResponse, _ member: PreparedRequest, in unit: PreparedUnit
+  ) async throws -> RequestOutcome? {
+    if let outcome = try await recreatedOutcome(response, serverResponse, member) { return outcome }
+    return try await otherEntityOutcome(serverResponse, member, in: unit)
   }
 
   private func isMissing(_ error: ODataServiceError) -> Bool {
@@ -162,6 +174,7 @@ struct ResponseEvaluation: Sendable {
   private func outcome(
     of member: PreparedRequest, _ error: ODataServiceError, isOwn: Bool = true
   ) async throws -> (RequestOutcome, stop: UploadStop?) {
+    if let outcome = try await anyVersionOutcome(member, error) { return (outcome, nil) }
     let meaning = UploadOutcome.of(error, isRemoval: isOwn && member.entry.request.isRemoval)
     switch meaning {
     case .done, .doneBefore: return (.done(ServerResponse()), nil)

@@ -23,6 +23,9 @@ struct RequestRendering {
   /// Opens the bytes that are stored under a number.
   var stream: (_ number: Int64, _ byteCount: Int64) -> (@Sendable () -> HTTPBodyStream)? = { _, _ in nil }
 
+  /// Whether updates of an entity without an ETag are sent with `*`.
+  var wantsAnyVersion: (RowReference) -> Bool = { _ in false }
+
   /// The effects of the earlier requests of a change set.
   struct ChangeSet {
     /// The Content-ID of the request that creates an entity, by the entity's identity.
@@ -235,6 +238,9 @@ struct RequestRendering {
   /// Before V4 it is sent without one ([MS-ODATA] 2.2.5.5, 3.1.4.4.1), unless the service has demanded it. Links to
   /// many entities have no condition: the ETag of a collection may differ from the entity's.
   ///
+  /// An update of an entity without an ETag is sent with `*`: otherwise a service creates the entity anew if another client
+  /// has deleted it, with only the properties that the update sets (Protocol 4.01 §11.4.4).
+  ///
   /// A second change of an entity in one change set is sent with `*`: the ETag of the first change protects both, and
   /// the ETag between them is not known. A link to one of many entities is not such a first change.
   private func condition(_ queued: QueuedRequest, _ set: ChangeSet) -> String? {
@@ -248,7 +254,9 @@ struct RequestRendering {
     }
     if let row = queued.entity?.row, set.createdIDs[row] != nil { return nil }
     if queued.ifMatch == "*" { return "*" }
-    guard let etag = queued.resourceETag else { return nil }
+    guard let etag = queued.resourceETag else {
+      return queued.canCreateEntity && queued.entity.map(wantsAnyVersion) == true ? "*" : nil
+    }
     if queued.isOfStream { return set.changedStreams.contains(queued.target) ? "*" : etag }
     if let row = queued.entity?.row, set.changed.contains(row) { return "*" }
     return etag
@@ -331,6 +339,9 @@ extension QueuedRequest {
     case .create, .createMedia, .createLink, .updateLink, .deleteLink, .action: false
     }
   }
+
+  /// Whether it is an update of an entity, which creates the entity at some services if it does not exist.
+  var canCreateEntity: Bool { operation == .patch || operation == .replace }
 
   /// Whether it creates ``entity``.
   var makesEntity: Bool { operation == .create || operation == .createMedia }

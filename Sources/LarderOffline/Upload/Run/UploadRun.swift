@@ -58,6 +58,7 @@ struct UploadRun: Sendable {
     try Task.checkCancellation()
     var step = Step(inputs: [])
     try await resolveNoticedConflicts(ids, &step.counts)
+    try await store.findETags(ids)
     let prepared = try await journal.prepare(ids, asOne: true)
     step.counts.failed += prepared.failed
     guard !prepared.units.isEmpty else {
@@ -142,6 +143,7 @@ struct UploadRun: Sendable {
     while unitOutcome == nil || unitOutcome == .done {
       try Task.checkCancellation()
       try await resolveNoticedConflicts([id], &step.counts)
+      try await store.findETags([id])
       let prepared = try await journal.prepare([id], asOne: false)
       step.counts.failed += prepared.failed
       guard let unit = prepared.units.first, let member = unit.members.first else {
