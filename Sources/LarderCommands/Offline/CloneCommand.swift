@@ -6,7 +6,7 @@ enum CloneCommand {
     let given = try arguments.required(OperandSyntax.clonedService)
     let root = try RequestTarget.serviceRoot(given, in: arguments, hint: "Specify what to copy with --query.")
     let choice = try CloneChoice(arguments)
-    _ = try OfflineAccess.pageSize(arguments)
+    _ = try (OfflineAccess.pageSize(arguments), OfflineAccess.linkRequestLimit(arguments))
     let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
     if case .interactive = choice, !CloneChoice.isInteractive(context) {
       let folder = CloneFolder(path: context.path(name), displayName: name, service: root)
@@ -33,10 +33,13 @@ enum CloneCommand {
     try report.print(endingWith: error)
     if let error { throw adding(resumeHint(clone.folder), to: report.failure(error, in: clone.folder)) }
     let missing = report.leftOut + report.leftOutLinks.map { "links of \($0)" }
-    guard !missing.isEmpty else { return .done }
+    guard !missing.isEmpty || !report.missingLinks.isEmpty else { return .done }
+    let hint =
+      missing.isEmpty
+      ? "'larder \(clone.folder.option)download --whole --follow-links N' requests these links for each row."
+      : "'larder \(clone.folder.option)download --query PATH' tries one again."
     throw CommandFailure(
-      .negative, "left out: \(missing.joined(separator: ", "))",
-      hint: "'larder \(clone.folder.option)download --query PATH' tries one again.")
+      .negative, "left out: \((missing + report.missingLinks).joined(separator: ", "))", hint: hint)
   }
 
   // MARK: Downloading

@@ -59,6 +59,9 @@ final class DownloadReport: Sendable {
     return names.filter { !leftOut.contains($0) }.sorted()
   }
 
+  /// The links that the service did not return although the queries expand them, each after the name of its query.
+  var missingLinks: [String] { outcomes.flatMap { outcome in outcome.missingLinks.map { "\(outcome.name)/\($0)" } } }
+
   /// Records that a query is tried without the links that it expands; false if it already was.
   func leaveOutLinks(of query: OfflineODataDefiningQuery, _ error: OfflineODataError) -> Bool {
     state.withLock { state in
@@ -73,7 +76,8 @@ final class DownloadReport: Sendable {
 
   /// The worst exit status of the queries.
   var status: CommandStatus {
-    outcomes.compactMap(\.error).map(OfflineFailure.status).max { $0.code < $1.code } ?? .done
+    outcomes.compactMap(\.error).map(OfflineFailure.status).max { $0.code < $1.code }
+      ?? (missingLinks.isEmpty ? .done : .negative)
   }
 
   /// The failure of the download, with the name of the query that caused it.
@@ -223,6 +227,7 @@ final class DownloadReport: Sendable {
     json.member("bytes", outcome.byteCount)
     json.member("pages", outcome.pages)
     try json.member("notes", outcome.notes) { (json, note) throws(OutputError) in json.string(note) }
+    try json.member("missingLinks", outcome.missingLinks) { (json, link) throws(OutputError) in json.string(link) }
     try json.member("conflicts", outcome.conflicts) { (json, conflict) throws(OutputError) in
       json.beginObject()
       json.member("id", conflict.requestID)

@@ -36,7 +36,8 @@ struct OfflineAccess: Sendable {
     let access = try ServiceAccess(arguments, context, retry: .background)
     var parameters = OfflineODataParameters(
       createsStore: createsStore, downloadsOnOpening: false, pageSize: try Self.pageSize(arguments),
-      encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
+      encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options,
+      linkRequestLimit: try Self.linkRequestLimit(arguments))
     parameters.customHeaders = access.options.fields
     parameters.onDiagnostic = { [context] diagnostic in
       guard diagnostic.name == OfflineDiagnostic.changesUnfitting.rawValue else { return }
@@ -116,6 +117,15 @@ struct OfflineAccess: Sendable {
       throw arguments.usage("--page-size must be a number from 1 to 1000000, not '\(text)'")
     }
     return size
+  }
+
+  /// The value of `--follow-links`.
+  static func linkRequestLimit(_ arguments: ParsedArguments) throws(UsageError) -> Int {
+    guard let text = arguments[.followLinks] else { return 0 }
+    guard let limit = Int(text), (1...1_000_000).contains(limit) else {
+      throw arguments.usage("--follow-links must be a number from 1 to 1000000, not '\(text)'")
+    }
+    return limit
   }
 
   /// Opens the store in the command's folder without a network, runs `body`, and closes the store in any case.

@@ -25,7 +25,7 @@ extension CommandSyntax {
       "larder clone https://host/shop/", "larder clone https://host/shop/ --all",
       "larder clone https://host/shop/ copy --query Products --query 'open=Orders?$filter=Status eq 1&$expand=Items'",
     ],
-    options: [.definingQuery, .wholeService, .streamQuery, .pageSize, .json] + OfflineAccess.options
+    options: [.definingQuery, .wholeService, .streamQuery, .followLinks, .pageSize, .json] + OfflineAccess.options
       + ServiceAccess.storeOptions,
     operands: [.clonedService, .cloneFolder], body: CloneCommand.run)
 }
@@ -39,6 +39,9 @@ extension OptionSyntax {
   static let streamQuery = OptionSyntax(
     "--streams", valueName: "NAME", .text, isRepeatable: true,
     "also copy the bytes of the query's media entities and streams")
+  static let followLinks = OptionSyntax(
+    "--follow-links", valueName: "N", .text,
+    "if the service does not expand a link, request it for each row, with at most N requests for each query")
   static let pageSize = OptionSyntax(
     "--page-size", valueName: "N", .text, "request pages of N rows (default: the service's page size)")
 }

@@ -29,7 +29,7 @@ extension CommandSyntax {
         + "the service rejects changes, the download runs anyway, and the exit status is 1."
     ],
     examples: ["larder -C shop sync"],
-    options: UploadOption.all + [.pageSize, .json] + OfflineAccess.options + ServiceAccess.storeOptions,
+    options: UploadOption.all + [.followLinks, .pageSize, .json] + OfflineAccess.options + ServiceAccess.storeOptions,
     body: SyncCommand.run)
 }
 

@@ -19,6 +19,8 @@ struct Coverage: Sendable {
     var bits: Int64 = 0
     /// By the number of a navigation property, the rows whose contained entities have a defining query of their own.
     var contained: [Int: [Rows]] = [:]
+    /// By the number of a navigation property, the name of a query that expands it and received rows without it.
+    var missing: [Int: String] = [:]
   }
 
   /// What a query returns of one table.
@@ -163,6 +165,12 @@ struct Coverage: Sendable {
     -> OfflineODataError
   {
     let path = navigation.path.joined(separator: "/")
+    if let number = table.number(of: navigation), let query = tables[table.number].missing[number] {
+      return OfflineODataError(
+        name,
+        "the service did not return '\(table.name)/\(path)' to the defining query '\(query)', which expands it; "
+          + "a download that follows links requests it for each row")
+    }
     return OfflineODataError(
       name,
       "no defining query includes '\(table.name)/\(path)'; '\(query(of: table, expanding: navigation))' would include it"
@@ -187,10 +195,7 @@ struct Coverage: Sendable {
 
   private func query(of table: EntityTable, expanding navigation: ReplicaNavigation? = nil) -> String {
     var steps: [String] = []
-    if let navigation {
-      let cast = table.type.isOrDerives(from: navigation.declaringType) ? [] : [navigation.declaringType.name]
-      steps = [(cast + navigation.path).joined(separator: "/")]
-    }
+    if let navigation { steps = [navigation.pathWithCasts(from: table.type, plan.model)] }
     var root = table
     while case .containment(let parent, let path) = root.place, steps.count < 32 {
       steps.insert(path.joined(separator: "/"), at: 0)

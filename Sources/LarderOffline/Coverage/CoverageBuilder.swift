@@ -5,12 +5,23 @@ extension Coverage {
   init(_ queries: [KnownQuery], plan: ReplicaPlan, binder: ODataBinder) {
     var builder = CoverageBuilder(plan)
     for query in queries {
-      for (table, bit) in query.bits { builder.tables[table].bits |= 1 << bit }
       let bound = try? BoundDefiningQuery(
         query.url, plan: plan, binder: binder, pageSize: nil, tracksChanges: false)
       if let bound { builder.add(query, bound) }
+      // Tables behind links that the service does not expand have no rows of the query.
+      let unreached = bound == nil ? [] : builder.unreached
+      for (table, bit) in query.bits where !unreached.contains(table) { builder.tables[table].bits |= 1 << bit }
     }
     self.init(plan, builder.tables)
+  }
+}
+
+extension RequestedLinks {
+  /// The links that a defining query requests.
+  init(_ bound: BoundDefiningQuery, plan: ReplicaPlan) {
+    var builder = CoverageBuilder(plan)
+    builder.add(KnownQuery(name: "", url: "", isDownloaded: true, bits: [:]), bound)
+    self = builder.requested
   }
 }
 
@@ -36,8 +47,15 @@ private struct CoverageBuilder {
   var tables: [Coverage.Table]
   /// How the query that is being followed reaches each table, by the number of the table.
   private var routes: [Int: [Coverage.Route]] = [:]
-  /// The items with `$levels` that were followed.
-  private var followed: Set<Level> = []
+  /// The items with `$levels` that were followed, and the levels of the entities that they lead to.
+  private var followed: [Level: Int] = [:]
+  /// The links that the query that is being followed requests.
+  private(set) var requested: RequestedLinks
+  /// The links that the service does not return to the query that is being followed.
+  private var missing: Set<String> = []
+  /// The tables that the query leads to only through missing links.
+  private(set) var unreached: Set<Int> = []
+  private var isBehindMissingLink = false
 
   /// The rows that a path identifies in the copy, and the bit of the query that returns them.
   private struct Owners {
@@ -65,6 +83,7 @@ private struct CoverageBuilder {
 
   init(_ plan: ReplicaPlan) {
     self.plan = plan
+    requested = RequestedLinks(plan.model)
     tables = plan.tables.map { _ in Coverage.Table() }
   }
 
@@ -73,10 +92,14 @@ private struct CoverageBuilder {
   mutating func add(_ query: KnownQuery, _ bound: BoundDefiningQuery) {
     guard case .path(var path) = bound.url.resource else { return }
     if case .operation? = path.segments.last?.kind { path.segments.removeLast() }
-    (routes, followed) = ([:], [])
+    (routes, followed, requested, unreached) = ([:], [:], RequestedLinks(plan.model), [])
+    missing = query.missingLinks
+    let level = requested.addLevel(bound.table, path: "")
     let owners = query.bits[bound.table.number].flatMap { ownRows(path, bound.url.options, bit: $0) }
-    add(route(bound.url.options, bound.table, of: owners), to: bound.table.number)
+    add(route(bound.url.options, bound.table, level, of: owners), to: bound.table.number)
     noteRows(path, bound.url.options, bound.table.number)
+    unreached.subtract(routes.keys)
+    noteMissing(query.name)
     for (table, routes) in routes {
       guard query.isDownloaded else {
         tables[table].awaitedQuery = min(query.name, tables[table].awaitedQuery ?? query.name)
@@ -90,7 +113,18 @@ private struct CoverageBuilder {
     }
   }
 
-  private mutating func add(_ route: Coverage.Route, to table: Int) { routes[table, default: []].append(route) }
+  private mutating func add(_ route: Coverage.Route, to table: Int) {
+    if isBehindMissingLink { unreached.insert(table) } else { routes[table, default: []].append(route) }
+  }
+
+  /// Records for error messages which query requested a link that the service did not return.
+  private mutating func noteMissing(_ query: String) {
+    for level in requested.levels {
+      for link in level.links where missing.contains(link.name) {
+        tables[level.table.number].missing[link.navigation] = query
+      }
+    }
+  }
 
   /// Records which rows are the query's own. They belong to the way that was added last.
   private mutating func noteRows(_ path: ODataBoundPath, _ options: ODataBoundOptions, _ table: Int) {
@@ -110,11 +144,11 @@ private struct CoverageBuilder {
 
   /// - Parameter owners: the rows whose options these are; nil if the copy does not determine them.
   private mutating func route(
-    _ options: ODataBoundOptions, _ table: EntityTable, of owners: Owners? = nil
+    _ options: ODataBoundOptions, _ table: EntityTable, _ level: Int, of owners: Owners? = nil
   ) -> Coverage.Route {
     var navigations: Set<Int> = []
     for item in options.expand where isShown(item, options) {
-      navigations.formUnion(follow(item, from: table, of: owners))
+      navigations.formUnion(follow(item, from: table, level, of: owners))
     }
     return Coverage.Route(columns: columns(options, of: table), navigations: navigations)
   }
@@ -123,7 +157,7 @@ private struct CoverageBuilder {
 
   /// Returns the navigation properties whose links an item returns. Adds the expanded entities to their tables.
   private mutating func follow(
-    _ item: ODataBoundExpandItem, from table: EntityTable, of owners: Owners?
+    _ item: ODataBoundExpandItem, from table: EntityTable, _ level: Int, of owners: Owners?
   ) -> Set<Int> {
     guard item.content == .entities || item.content == .references else { return [] }
     var path: [String] = []
@@ -146,18 +180,30 @@ private struct CoverageBuilder {
         }
           ?? true)
     }
-    guard item.content == .entities else { return Set(numbers) }
+    var shown: Set<Int> = []
     for number in numbers {
-      descend(item, to: plan.tables[table.navigations[number].target], rows: owners?.rows(item))
+      let name = requested.add(number, to: level)
+      let wasBehind = isBehindMissingLink
+      defer { isBehindMissingLink = wasBehind }
+      if missing.contains(name) { isBehindMissingLink = true } else { shown.insert(number) }
+      guard item.content == .entities else { continue }
+      let target = descend(
+        item, to: plan.tables[table.navigations[number].target], path: name, rows: owners?.rows(item))
+      requested.add(number, to: level, target: target)
     }
-    return Set(numbers)
+    return shown
   }
 
   /// Adds the entities that an item returns. With `$levels`, the item is followed again from these entities.
-  private mutating func descend(_ item: ODataBoundExpandItem, to table: EntityTable, rows: Coverage.Rows?) {
+  /// Returns the level of these entities.
+  private mutating func descend(
+    _ item: ODataBoundExpandItem, to table: EntityTable, path: String, rows: Coverage.Rows?
+  ) -> Int {
     var options = item.options ?? ODataBoundOptions()
+    if options.levels != nil, let known = followed[Level(item: item, table: table.number)] { return known }
+    let level = requested.addLevel(table, path: path)
     if let levels = options.levels {
-      guard followed.insert(Level(item: item, table: table.number)).inserted else { return }
+      followed[Level(item: item, table: table.number)] = level
       options.levels = nil
       switch levels {
       case .max: options.expand.append(item)
@@ -168,9 +214,10 @@ private struct CoverageBuilder {
       case .count: break
       }
     }
-    var route = route(options, table)
+    var route = route(options, table, level)
     route.rows = rows
     add(route, to: table.number)
+    return level
   }
 
   /// Before V4, expanded entities come only if `$select` is absent or names them (OData V2 URI Conventions §4.8).

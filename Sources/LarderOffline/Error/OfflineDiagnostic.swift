@@ -29,6 +29,10 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case deltaUnusable
   /// A delta does not say which rows are no longer expanded; all rows are read.
   case deltaIncomplete
+  /// The service now expands a link that it did not expand before; all rows are read.
+  case linkExpanded
+  /// The service does not expand a link that a defining query requests; the link is not downloaded.
+  case linkNotExpanded
   /// After a delta, the service and the store have different numbers of rows; all rows are read.
   case countsDiffer
   /// The service rejects change tracking, `$count` or a page size; requests are sent without it.
@@ -74,6 +78,8 @@ package enum OfflineDiagnostic: String, DiagnosticName {
     case .stagingTooOld, .rowsMoved, .containerDeleted: (.info, ["definingQuery"])
     case .deltaExpired, .pageExpired: (.info, ["definingQuery", "status"])
     case .deltaUnusable, .deltaIncomplete, .pageUnusable, .pagingIgnored: (.warning, ["definingQuery"])
+    case .linkExpanded: (.info, ["definingQuery", "link"])
+    case .linkNotExpanded: (.warning, ["definingQuery", "link"])
     case .countsDiffer: (.warning, ["definingQuery", "serviceRows", "storeRows"])
     case .optionsRejected: (.warning, ["definingQuery", "status", "options"])
     case .pageRejected, .preferencesRejected: (.warning, ["definingQuery", "status"])

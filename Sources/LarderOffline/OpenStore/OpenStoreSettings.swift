@@ -12,6 +12,8 @@ struct OpenStoreSettings: Sendable {
   var indexes: [OfflineODataIndex]
   /// How many defining queries are downloaded at the same time.
   var parallelQueries: Int
+  /// The maximum number of requests with which one query follows links that the service does not expand.
+  var linkRequestLimit: Int
   /// How long the staged rows of an interrupted download can be resumed.
   var stagingAgeLimit: Duration
   /// Called with what no call can throw.

@@ -56,6 +56,10 @@ public struct OfflineODataParameters: Sendable {
   public var indexes: [OfflineODataIndex]
   /// How many defining queries are downloaded at the same time, if they download rows of different sets: 1 to 4.
   public var parallelQueries: Int
+  /// The maximum number of requests with which one defining query follows links that the service does not expand
+  /// although the query has `$expand`: one request for each row and link. If a link needs more requests, it is not
+  /// downloaded. The default is 0: such links are not followed.
+  public var linkRequestLimit: Int
   /// How long the staged rows of an interrupted download can be resumed. If they are older, the download starts again,
   /// because the pages of one read would be from times too far apart. The default is one day.
   public var stagingAgeLimit: Duration
@@ -79,7 +83,8 @@ public struct OfflineODataParameters: Sendable {
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .reject,
     conversation: ODataConversationOptions = ODataConversationOptions(retry: .background),
     indexes: [OfflineODataIndex] = [],
-    parallelQueries: Int = 3, stagingAgeLimit: Duration = .seconds(86_400), resultPageSize: Int? = nil,
+    parallelQueries: Int = 3, linkRequestLimit: Int = 0, stagingAgeLimit: Duration = .seconds(86_400),
+    resultPageSize: Int? = nil,
     combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
@@ -97,6 +102,7 @@ public struct OfflineODataParameters: Sendable {
     self.conversation = conversation
     self.indexes = indexes
     self.parallelQueries = parallelQueries
+    self.linkRequestLimit = linkRequestLimit
     self.stagingAgeLimit = stagingAgeLimit
     self.resultPageSize = resultPageSize
     self.combinesChanges = combinesChanges
@@ -129,7 +135,8 @@ public struct OfflineODataParameters: Sendable {
   var openStoreSettings: OpenStoreSettings {
     OpenStoreSettings(
       pageSize: pageSize, resultPageSize: resultPageSize, combinesChanges: combinesChanges, indexes: indexes,
-      parallelQueries: parallelQueries, stagingAgeLimit: stagingAgeLimit, onDiagnostic: onDiagnostic)
+      parallelQueries: parallelQueries, linkRequestLimit: linkRequestLimit, stagingAgeLimit: stagingAgeLimit,
+      onDiagnostic: onDiagnostic)
   }
 
   /// The parameters without keys.
@@ -167,6 +174,7 @@ public struct OfflineODataParameters: Sendable {
     if let resultPageSize, resultPageSize < 1 {
       throw invalid("resultPageSize is \(resultPageSize); it must be 1 or more")
     }
+    if linkRequestLimit < 0 { throw invalid("linkRequestLimit is \(linkRequestLimit); it must not be negative") }
     if let timeout, timeout <= .zero { throw invalid("timeout is \(timeout); it must be greater than 0") }
     if stagingAgeLimit < .zero { throw invalid("stagingAgeLimit is \(stagingAgeLimit); it must not be negative") }
     guard (1...4).contains(parallelQueries) else {

@@ -73,6 +73,8 @@ struct PageEnd: Sendable, Hashable {
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has.
   var fineValues = FineValues()
+  /// What the rows show of the links that the query requests, by the names of ``RequestedLinks``.
+  var links: [String: LinkFacts] = [:]
 }
 
 /// An inline collection that continues behind a link.
@@ -141,6 +143,7 @@ struct PageReader {
     if case .atom = reader { end.isAtom = true }
     end.contradictedLinks = rows.contradictedLinks
     end.fineValues = rows.fineValues
+    end.links = rows.linkFacts
     return end
   }
 }

@@ -13,7 +13,7 @@ enum UnfinishedDownloads {
       try registry.dropNext(links: number, connection)
     }
     for table in ["larder_download", "larder_inline", "larder_stage"] {
-      try connection.run("DELETE FROM \(table) WHERE query = ?1", .integer(query))
+      try connection.run("DELETE FROM \(table) WHERE query IN (?1, -?1)", .integer(query))
     }
   }
 

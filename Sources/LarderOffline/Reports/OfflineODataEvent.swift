@@ -91,6 +91,9 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   public var pages = 0
   /// Remarks in sentences, for example that a delta link has expired or that the service does not page.
   public var notes: [String] = []
+  /// The links that the query expands and that the service did not return, as paths from the query's rows
+  /// (`Items/Product`). Reads of them fail with `notDownloaded`.
+  public var missingLinks: [String] = []
   /// Pending changes whose entities another user has changed.
   public var conflicts: [OfflineODataNoticedConflict] = []
   /// The reason why the query failed; nil if it succeeded.

@@ -120,7 +120,9 @@ final class DeltaPages: Sendable {
 
   /// The rows of a page that is read now.
   fileprivate func rows(_ plan: ReplicaPlan, notesMembers: Bool) -> PageRows {
-    PageRows(plan: plan, table: table, notesMembers: notesMembers, selected: places[query]?.selected ?? [:])
+    PageRows(
+      plan: plan, table: table, notesMembers: notesMembers, selected: places[query]?.selected ?? [:],
+      requested: places[query]?.requested)
   }
 
   private func read(_ plan: ReplicaPlan, _ connection: Connection, _ writer: inout DeltaWriter) throws {

@@ -21,14 +21,17 @@ extension GenerationRead {
   /// Before it, in slices, rows of other queries are copied, and unchanged tables are found, which stay as they are.
   /// - Parameters:
   ///   - time: the current time, in seconds since 1970.
+  ///   - missingLinks: the requested links that the service did not return.
   ///   - marks: the marks of the download that the read is part of; nil if it is a download of its own.
   func finish(
-    deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
+    deltaLink: String?, etag: String?, lastModified: String?, at time: Double, missingLinks: [String] = [],
+    marks: DownloadMarks? = nil
   ) async throws(StorageError) -> DownloadOutcome {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
     let compared = try await compare(marks)
     let ending = DownloadEnding(
-      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks, marked: compared.marked)
+      deltaLink: deltaLink, etag: etag, lastModified: lastModified, missingLinks: missingLinks, time: time,
+      marks: marks, marked: compared.marked)
     return try await end(compared, ending)
   }
 
@@ -384,7 +387,7 @@ extension GenerationRead {
     try ending.marks.mark(local.upserted, in: plan, connection)
     try ending.write(query, connection)
     for other in compared.doubtful { try connection.readWhole(other) }
-    try connection.run("DELETE FROM larder_inline WHERE query = ?1", .integer(query))
+    try connection.run("DELETE FROM larder_inline WHERE query IN (?1, -?1)", .integer(query))
     try connection.logChange(outcome.changed)
     let rows = try connection.first("SELECT rows FROM larder_download WHERE query = ?1", .integer(query)) {
       (row) throws(StorageError) in try row.int64(0)
@@ -400,6 +403,8 @@ struct DownloadEnding: Sendable {
   var deltaLink: String?
   var etag: String?
   var lastModified: String?
+  /// The requested links that the service did not return; nil if a delta does not change them.
+  var missingLinks: [String]?
   /// The time in seconds since 1970.
   var time: Double
   var marks: DownloadMarks
@@ -409,6 +414,7 @@ struct DownloadEnding: Sendable {
   func write(_ query: Int64, _ connection: Connection) throws(StorageError) {
     try marks.begin(connection)
     if let marked { try marks.count(staged: marked, connection) }
+    if let missingLinks { try MissingLinks.set(missingLinks, of: query, connection) }
     let isNews = try connection.first(
       """
       SELECT 1 FROM larder_query WHERE id = ?1 AND (downloaded IS NULL

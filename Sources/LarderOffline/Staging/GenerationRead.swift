@@ -23,6 +23,8 @@ final class GenerationRead: Sendable {
   let container: Container?
   /// The positions of rows in the results of the store's defining queries.
   let places: [Int64: QueryPlaces]
+  /// Whether links that rows lack are recorded, to be followed.
+  let followsLinks: Bool
 
   /// An entity in the store, and its navigation property that contains rows.
   struct Container: Sendable, Hashable {
@@ -33,9 +35,10 @@ final class GenerationRead: Sendable {
 
   private init(
     _ replica: Replica, query: Int64, table: Int, plan: ReplicaPlan, position: String?, pages: Int, rows: Int64,
-    container: Container? = nil, places: [Int64: QueryPlaces] = [:]
+    container: Container? = nil, places: [Int64: QueryPlaces] = [:], followsLinks: Bool = false
   ) {
     self.container = container
+    self.followsLinks = followsLinks
     self.places = places
     self.replica = replica
     self.query = query
@@ -51,7 +54,8 @@ final class GenerationRead: Sendable {
   ///
   /// A later page throws `inUse` if it returns rows of a table that the whole read of another query fills.
   static func begin(
-    _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
+    _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:],
+    followsLinks: Bool = false
   ) async throws(StorageError) -> GenerationRead {
     let plan = try await replica.write { (snapshot) throws(StorageError) in
       try UnfinishedDownloads.drop(query: query, snapshot)
@@ -61,7 +65,7 @@ final class GenerationRead: Sendable {
     }
     return GenerationRead(
       replica, query: query, table: table, plan: plan, position: nil, pages: 0, rows: 0, container: container,
-      places: places)
+      places: places, followsLinks: followsLinks)
   }
 
   /// Resumes with what is staged; nil if there is nothing.
@@ -104,6 +108,29 @@ final class GenerationRead: Sendable {
           id: try row.int64(0), link: try row.text(1), table: table?.number ?? -1, navigation: navigation ?? -1,
           parent: try row.int64(4))
       }
+    }
+  }
+
+  /// Makes the links of a navigation property that rows lack pages that must be read before the end. Returns their
+  /// number; nil, and changes nothing, if there are more than `limit`.
+  func follow(_ table: EntityTable, _ navigation: ReplicaNavigation, limit: Int) async throws(StorageError) -> Int? {
+    let (name, path) = (table.name, navigation.path.joined(separator: "/"))
+    let condition = "query = -?1 AND name = ?2 AND path = ?3"
+    return try await replica.database.write { [query] (connection) throws(StorageError) -> Int? in
+      let count = try connection.first(
+        "SELECT count(*) FROM larder_inline WHERE \(condition)", .integer(query), .text(name), .text(path)
+      ) { (row) throws(StorageError) in Int(try row.int64(0)) }
+      guard let count, count <= limit else { return nil }
+      try connection.run(
+        "UPDATE larder_inline SET query = ?1 WHERE \(condition)", .integer(query), .text(name), .text(path))
+      return count
+    }
+  }
+
+  /// Ends an inline page that has no content.
+  func end(_ inline: InlinePage) async throws(StorageError) {
+    try await replica.database.write { (connection) throws(StorageError) in
+      try connection.run("DELETE FROM larder_inline WHERE id = ?1", .integer(inline.id))
     }
   }
 
@@ -150,7 +177,8 @@ final class GenerationPage: Sendable {
     let parent = inline == nil ? container : inlineParent
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let rows = PageRows(
-      plan: read.plan, table: table, parent: parent, selected: read.places[read.query]?.selected ?? [:])
+      plan: read.plan, table: table, parent: parent, selected: read.places[read.query]?.selected ?? [:],
+      requested: inline == nil ? read.places[read.query]?.requested : nil, followsLinks: read.followsLinks)
     state = Exclusive(Reading(reader: PageReader(form, into: rows)))
   }
 

@@ -138,7 +138,7 @@ struct GenerationWriter: Sendable {
     for inline in batch.inlines {
       let table = batch.table(of: inline.parent)
       try connection.run(
-        Self.noteInline, .integer(query), .text(inline.link), .text(table.name),
+        Self.noteInline, .integer(inline.isCandidate ? -query : query), .text(inline.link), .text(table.name),
         .text(table.navigations[inline.navigation].path.joined(separator: "/")), .integer(identities[inline.parent]))
     }
   }

@@ -25,9 +25,12 @@ struct QueryPlaces: Sendable {
   /// The columns that the query's `$select` returns, by table. A table of which the query returns all columns has no
   /// entry.
   let selected: [Int: Set<Int>]
+  /// The links that the query requests.
+  let requested: RequestedLinks
 
   init(_ bound: BoundDefiningQuery, _ plan: ReplicaPlan) {
     let options = bound.url.options
+    requested = RequestedLinks(bound, plan: plan)
     selected = Coverage.selected(by: bound, plan: plan)
     all = [Place(table: bound.table.number, enclosing: nil, isExact: true)]
     hasAll = bound.isWholeSet && options.filter == nil && options.search == nil

@@ -69,7 +69,7 @@ extension DownloadMachine {
     case .unusable(let error):
       memory.unusableDeltas += 1
       return readWhole(after: .deltaUnusable(error))
-    case .start, .finished, .incomplete, .counted: return []
+    case .start, .answered, .finished, .incomplete, .counted: return []
     }
   }
 
@@ -81,6 +81,12 @@ extension DownloadMachine {
     read.emptyPages = facts.rows > 0 ? 0 : read.emptyPages + 1
     if traits.version < .v4 { memory.deltaIsAtom = facts.isAtom }
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
+    // The service has begun to expand. A delta has only the rows that changed.
+    if let link = facts.links.keys.sorted().first(where: {
+      missingLinks.contains($0) && facts.links[$0]?.isShown == true
+    }) {
+      return readWhole(after: .linkShown(link))
+    }
     guard let next = facts.nextLink else {
       memory.contradictedLinks = QueryMemory.sum(memory.contradictedLinks, read.contradictedLinks)
       // Without a new link, the old link still returns all changes since then. Applying changes twice does no harm.

@@ -49,7 +49,7 @@ extension DownloadMachine {
       // use.
       guard resumedAfterPage == read.pages, wholeReads == 1 else { return fail(error) }
       return restart(note: .pageUnusable(error), windows: read.windows?.size) ?? fail(error)
-    case .start, .finished, .incomplete, .counted: return []
+    case .start, .answered, .finished, .incomplete, .counted: return []
     }
   }
 
@@ -66,6 +66,7 @@ extension DownloadMachine {
     read.failures = 0
     (read.linkRejection, read.firstRejection) = (nil, nil)
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
+    read.links = LinkFacts.sum(read.links, facts.links)
     read.windows?.came += facts.rows
     if let rows = facts.stagedRows, rows != read.growth.rows {
       read.growth = WholeRead.Growth(rows: rows, pages: read.pages)
@@ -206,6 +207,11 @@ extension DownloadMachine {
     memory.wasOnePage = read.pages == 1 && read.windows == nil
     memory.contradictedLinks = read.contradictedLinks
     var ending = Ending(staging: .whole, deltaLink: traits.requestsDeltaLink ? link : nil, began: read.began)
+    let questions = LinkQuestion.all(read.links)
+    if !questions.isEmpty {
+      ending.questions = questions
+      ending.showsLinks = read.links?.values.contains { $0.isShown }
+    }
     if memory.wasOnePage {
       ending.etag = read.etag
       ending.lastModified = read.lastModified
@@ -222,9 +228,10 @@ extension DownloadMachine {
       return [.note(.unstable(count: count, rows: distinct))] + finish(ending)
     }
     disagreement = figures
+    // The state of the service is not known.
+    (ending.etag, ending.lastModified) = (nil, nil)
     return restart(note: .rowsMoved, windows: read.windows?.size)
-      ?? [.note(.unstable(count: count, rows: distinct))]
-      + finish(Ending(staging: .whole, deltaLink: ending.deltaLink, began: read.began))
+      ?? [.note(.unstable(count: count, rows: distinct))] + finish(ending)
   }
 
   /// Starts the read again; nil if it was started often enough.

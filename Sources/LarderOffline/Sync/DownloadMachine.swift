@@ -5,6 +5,7 @@
 /// | `new` | `start` to `whole` or `changes` |
 /// | `whole`: all rows are read into staging | `page` to itself or `finishing`; `notModified` to `ended`; `rejected`, `failed` to itself (with other options, a repeated request, or from the beginning) or `ended` |
 /// | `changes`: reads what changed since the delta link | `page` to itself or `finishing`; `notModified` to `ended`; everything that makes the link useless to `whole` |
+/// | `asking`: requests one row's link for each requested link that no row has | `answered` to itself or `finishing`; `failed` to `ended` |
 /// | `finishing` | `finished` to `ended`, `comparing`, `changes`; `incomplete` to `whole` |
 /// | `comparing` | `counted` to `ended` or `whole` |
 /// | `ended` | never |
@@ -22,6 +23,15 @@ struct DownloadMachine: Sendable {
     var lastModified: String?
     /// When the download of the staged rows began, in seconds since 1970.
     var began: Double?
+    /// The requested links for which it is unknown whether the service expands them, in the order in which they are
+    /// asked for.
+    var questions: [LinkQuestion]?
+    /// Whether a row has another requested link inline.
+    var showsLinks: Bool?
+    /// The requested links that the service did not return.
+    var missingLinks: [String]?
+    /// Those of them that the service returns one by one.
+    var linksToFollow: [String]?
   }
 
   /// What to do.
@@ -30,6 +40,8 @@ struct DownloadMachine: Sendable {
     case begin(Staging)
     case wait(Duration)
     case ask(PageRequest)
+    /// Requests the link of one row.
+    case askLink(LinkQuestion)
     case finish(Ending)
     case discard
     /// Asks the service for its number of rows, and counts the rows in the store.
@@ -45,6 +57,8 @@ struct DownloadMachine: Sendable {
     case start(DownloadPosition?)
     case page(PageEnd)
     case notModified
+    /// What the service responds to the request of one row's link.
+    case answered(LinkQuestion.Answer)
     /// The service responded with another status.
     case rejected(status: Int, OfflineODataError)
     /// The response did not arrive completely; `rows` of the page had arrived. `isInterrupted`: the response had begun.
@@ -63,6 +77,7 @@ struct DownloadMachine: Sendable {
     case new
     case whole(WholeRead)
     case changes(ChangesRead)
+    case asking(Ending, followUp: Bool)
     case finishing(Ending, followUp: Bool)
     case comparing
     case ended
@@ -73,6 +88,8 @@ struct DownloadMachine: Sendable {
     var deltaLink: String?
     var etag: String?
     var lastModified: String?
+    /// The requested links that the service did not return.
+    var missingLinks: Set<String> = []
     /// The current time (`now`), and the earliest start of a staged download that may be resumed: in seconds since
     /// 1970.
     var now: Double = 0
@@ -96,6 +113,8 @@ struct DownloadMachine: Sendable {
   var resumedAfterPage: Int?
   /// The number of rows and the count of a whole read, if they did not agree.
   var disagreement: [Int64]?
+  /// The requested links that the rows in the store lack.
+  private(set) var missingLinks: Set<String>
 
   init(
     traits: QueryTraits, lastDownload: LastDownload = LastDownload(), memory: QueryMemory = QueryMemory(),
@@ -103,6 +122,7 @@ struct DownloadMachine: Sendable {
   ) {
     self.traits = traits
     self.lastDownload = lastDownload
+    missingLinks = lastDownload.missingLinks
     self.memory = memory
     self.memory.forgetOldRejections(now: lastDownload.now)
     self.links = links
@@ -122,6 +142,8 @@ struct DownloadMachine: Sendable {
     case (.new, .start(let position)): return start(position)
     case (.whole(let read), _): return whole(read, input)
     case (.changes(let read), _): return changes(read, input)
+    case (.asking(let ending, let followUp), .answered(let answer)): return answered(answer, ending, followUp)
+    case (.asking, .failed(let error, _, _)), (.asking, .unusable(let error)): return fail(error)
     case (.finishing(let ending, let followUp), .finished): return finished(ending, followUp)
     case (.finishing, .incomplete): return incomplete()
     case (.finishing, .unusable(let error)), (.finishing, .failed(let error, _, _)): return handleFailedFinish(error)
@@ -136,7 +158,7 @@ struct DownloadMachine: Sendable {
     switch state {
     case .whole(let read): read.pages > 0 ? .whole(read) : nil
     case .changes(let read): read.pages > 0 ? .changes(read) : nil
-    case .finishing(let ending, _): .ending(ending)
+    case .asking(let ending, _), .finishing(let ending, _): .ending(ending)
     default: nil
     }
   }
@@ -179,6 +201,10 @@ struct DownloadMachine: Sendable {
   }
 
   mutating func finish(_ ending: Ending, followUp: Bool = false) -> [Action] {
+    if let question = ending.questions?.first {
+      state = .asking(ending, followUp: followUp)
+      return [.askLink(question)]
+    }
     state = .finishing(ending, followUp: followUp)
     return [.finish(ending)]
   }
@@ -193,9 +219,22 @@ struct DownloadMachine: Sendable {
     return [.fail(error)]
   }
 
+  private mutating func answered(_ answer: LinkQuestion.Answer, _ ending: Ending, _ followUp: Bool) -> [Action] {
+    var ending = ending
+    guard let question = ending.questions?.removeFirst() else { return [] }
+    if question.isMissing(answer, version: traits.version, showsOthers: ending.showsLinks == true) {
+      ending.missingLinks = (ending.missingLinks ?? []) + [question.link]
+      if answer == .related || answer == .none {
+        ending.linksToFollow = (ending.linksToFollow ?? []) + [question.link]
+      }
+    }
+    return finish(ending, followUp: followUp)
+  }
+
   private mutating func finished(_ ending: Ending, _ followUp: Bool) -> [Action] {
     switch ending.staging {
     case .whole:
+      missingLinks = Set(ending.missingLinks ?? [])
       if followUp, let link = ending.deltaLink { return beginChanges(link) }
       return end(.whole)
     case .changes:

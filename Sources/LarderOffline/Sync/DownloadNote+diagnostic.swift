@@ -17,6 +17,8 @@ extension DownloadNote {
     case .deltaExpired(let status): (.deltaExpired, ["status": String(status)], nil)
     case .deltaUnusable(let error): (.deltaUnusable, [:], error)
     case .deltaIncomplete: (.deltaIncomplete, [:], nil)
+    case .linkShown(let link): (.linkExpanded, ["link": link], nil)
+    case .linkNotDownloaded(let link): (.linkNotExpanded, ["link": link], nil)
     case .countsDiffer(let service, let store):
       (.countsDiffer, ["serviceRows": String(service), "storeRows": String(store)], nil)
     case .optionsRejected(let status, let tracking, let count, let pageSize):

@@ -10,6 +10,10 @@ enum DownloadNote: Sendable, Hashable {
   case deltaUnusable(OfflineODataError)
   /// A delta does not say which rows are no longer expanded: everything is read.
   case deltaIncomplete
+  /// The service now expands a link that it did not expand before: everything is read.
+  case linkShown(String)
+  /// The service does not expand a link that the query requests: the link is not downloaded.
+  case linkNotDownloaded(String)
   /// After a delta, the numbers of rows in the service and in the store differ: everything is read.
   case countsDiffer(serviceCount: Int64, storeCount: Int64)
   /// The service rejects tracking, the count, or a page size: the request is repeated without it.
@@ -50,6 +54,8 @@ extension DownloadNote: CustomStringConvertible {
     case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): all rows are read."
     case .deltaUnusable(let error): "The delta cannot be used: all rows are read. \(error.errorMessage)"
     case .deltaIncomplete: "The delta does not say which rows are no longer expanded: all rows are read."
+    case .linkShown(let link): "The service now expands \(link): all rows are read."
+    case .linkNotDownloaded(let link): "The service does not expand \(link): these links are not downloaded."
     case .countsDiffer(let serviceCount, let storeCount):
       "The service has \(serviceCount) rows, the store \(storeCount) after the delta: all rows are read."
     case .optionsRejected(let status, let tracking, let count, let pageSize):

@@ -41,9 +41,13 @@ struct DownloadRun: Sendable {
     var learnedLinks: LinkMemory?
     /// Values with more digits than their type has.
     var fineValues = FineValues()
+    /// Whether some of the staged rows were read by an earlier run, which may not have recorded their links.
+    var isResumed = false
+    /// The links that rows still lack after links were followed; nil if none were.
+    var missingLinks: [String]?
   }
 
-  private var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
+  var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
 
   /// Downloads the query. All errors are reported in the outcome.
   func run() async -> OfflineODataQueryOutcome {
@@ -61,6 +65,7 @@ struct DownloadRun: Sendable {
         let resumed =
           isWhole ? nil : try await ReplicaStaging.resume(query, bound: bound, places: places, replica: store.replica)
         run.staging = resumed?.0
+        run.isResumed = resumed != nil
         try await readAll(&run, resumed?.1)
       }
       // The download may have returned no rows.
@@ -81,6 +86,10 @@ struct DownloadRun: Sendable {
     if let first = run.fineValues.first {
       note(.excessFractionalDigits(first: first, count: run.fineValues.count), &run)
     }
+    if run.failure == nil {
+      run.outcome.missingLinks = run.missingLinks ?? run.machine.missingLinks.sorted()
+      for link in run.outcome.missingLinks { note(.linkNotDownloaded(link), &run) }
+    }
     if let result = run.result { run.outcome.strategy = OfflineODataDownloadStrategy(result) }
     run.progress.step = .done
     reportProgress(run.progress)
@@ -100,7 +109,7 @@ struct DownloadRun: Sendable {
     let lastDownload = DownloadMachine.LastDownload(
       deltaLink: isWhole ? nil : query.deltaLink, etag: isOfSet ? query.etag : nil,
       lastModified: isOfSet ? query.lastModified : nil,
-      now: store.now, oldestStaging: store.oldestStaging)
+      missingLinks: query.missingLinks, now: store.now, oldestStaging: store.oldestStaging)
     var memory = query.memory ?? QueryMemory()
     if isWhole { memory.unusableDeltas = 0 }
     let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
@@ -123,6 +132,7 @@ struct DownloadRun: Sendable {
       run.staging = try await ReplicaStaging.begin(kind, query: query, bound: bound, places: places, store: store)
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0
+      if kind == .whole { run.isResumed = false }
       run.progress.totalRows = nil
       run.outcome.rows = run.finished
       reportProgress(run.progress)
@@ -134,6 +144,7 @@ struct DownloadRun: Sendable {
     case .end(let result): run.result = result
     case .fail(let error): run.failure = error
     case .ask(let request): return try await ask(request, &run)
+    case .askLink(let question): return try await ask(question, run.machine)
     case .finish(let ending): return try await finish(ending, &run)
     case .compareCounts: return try await compareCounts()
     }
@@ -176,7 +187,7 @@ struct DownloadRun: Sendable {
 
   /// Returns what a response without rows means, by its status and type; nil for a response that may hold rows. Such a
   /// response says nothing about the rows themselves.
-  private func inputForOtherContent(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
+  func inputForOtherContent(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
     let type = DownloadRun.mediaType(response)
     func error(_ found: String) -> OfflineODataError {
       OfflineODataError(.malformedResponse, response.located("expected \(content(request).rawValue), found \(found)"))
@@ -264,15 +275,20 @@ struct DownloadRun: Sendable {
     reportProgress(run.progress)
   }
 
+  /// What is known about a response before it is read.
+  func form(_ response: ODataMediaResponse, _ content: PageForm.Content) -> PageForm {
+    PageForm(
+      isAtom: DownloadRun.mediaType(response).contains("xml"), url: nil, status: response.httpStatus,
+      contentType: response.contentType, version: version(response), content: content,
+      protocolVersion: protocolVersion(response))
+  }
+
   private func arriving(
     _ response: ODataMediaResponse, _ content: PageForm.Content, _ progress: OfflineODataDownloadProgress,
     countsRows: Bool = true, position: @escaping @Sendable (PageEnd) -> String?
   ) -> ArrivingPage {
-    let form = PageForm(
-      isAtom: DownloadRun.mediaType(response).contains("xml"), url: nil, status: response.httpStatus,
-      contentType: response.contentType, version: version(response), content: content,
-      protocolVersion: protocolVersion(response))
-    return ArrivingPage(body: response.body, form: form, position: position) { [reportProgress] bytes, rows in
+    ArrivingPage(body: response.body, form: form(response, content), position: position) {
+      [reportProgress] bytes, rows in
       var updatedProgress = progress
       updatedProgress.byteCount += bytes
       // Until the page is complete, it is unknown which of its rows were there before.
@@ -326,6 +342,9 @@ struct DownloadRun: Sendable {
   private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
     guard let staging = run.staging else { throw DownloadRun.nothingStaged }
     do {
+      var ending = ending
+      try await follow(&ending, staging, isResumed: run.isResumed)
+      if ending.staging == .whole { run.missingLinks = ending.missingLinks?.sorted() }
       var links = InlineLinks()
       while let inline = try await staging.nextInlinePage() {
         try await read(inline, staging: staging, links: &links, run: &run)
@@ -354,10 +373,13 @@ struct DownloadRun: Sendable {
     }
     guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.supportsOnlyAtom ? .atom : .json)
-    let response = try await store.conversation.streamResponse(to: pages.request(request))
+    let isCollection = isCollection(inline)
+    guard let response = try await response(to: request, of: inline, isCollection: isCollection) else {
+      return try await staging.end(inline)
+    }
     if case .unusable(let error)? = inputForOtherContent(response, request) { throw error }
     // These rows are not the query's own.
-    let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }
+    let page = arriving(response, isCollection ? .collection : .entity, run.progress, countsRows: false) { _ in nil }
     let (new, bytes) = try await staging.inlinePage(inline, page)
     count(bytes, &run)
     guard links.note(inline, new: new) else { throw OfflineODataError(.endlessPages) }

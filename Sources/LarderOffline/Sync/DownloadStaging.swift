@@ -24,6 +24,11 @@ protocol DownloadStaging: Sendable {
   func settle() async
   /// The next link to a part of an inline collection that must be read before the end; nil for none.
   func nextInlinePage() async throws -> InlinePage?
+  /// Makes the links of a navigation property that rows lack pages that must be read before the end. Returns their
+  /// number; nil, and changes nothing, if there are more than `limit`.
+  func follow(_ table: EntityTable, _ navigation: ReplicaNavigation, limit: Int) async throws -> Int?
+  /// Ends an inline page that has no content.
+  func end(_ inline: InlinePage) async throws
   /// Reads a part of an inline collection. Returns its numbers of new rows and of bytes.
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64)
   /// Makes the staged rows visible to readers, and stores what the next download begins with.

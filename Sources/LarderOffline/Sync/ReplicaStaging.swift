@@ -39,7 +39,9 @@ enum ReplicaStaging {
     switch kind {
     case .whole:
       let container = try await store.place(of: bound.container)
-      return try await GenerationRead.begin(replica, query: query.id, table: table, in: container, places: places)
+      return try await GenerationRead.begin(
+        replica, query: query.id, table: table, in: container, places: places,
+        followsLinks: store.settings.linkRequestLimit > 0)
     case .changes:
       return try await DeltaPages.begin(replica, query: query.id, table: table, places: places)
     }
@@ -91,7 +93,8 @@ extension GenerationRead: DownloadStaging {
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
   ) async throws -> DownloadOutcome {
     try await finish(
-      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
+      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time,
+      missingLinks: ending.missingLinks ?? [], marks: marks)
   }
 }
 
@@ -113,6 +116,11 @@ extension DeltaPages: DownloadStaging {
     try await save(position: arriving.position(end))
     return (end, bytes)
   }
+
+  /// Always nil: a delta has no links to follow.
+  func follow(_ table: EntityTable, _ navigation: ReplicaNavigation, limit: Int) async throws -> Int? { nil }
+
+  func end(_ inline: InlinePage) async throws {}
 
   /// Always nil: the inline collections of a delta are complete.
   func nextInlinePage() async throws -> InlinePage? { nil }

@@ -30,6 +30,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   var seen = SeenLinks()
   /// The number of links that referential constraints contradict; nil for none.
   var contradictedLinks: [String: Int64]?
+  /// What the rows show of the links that the query requests; nil for nothing.
+  var links: [String: LinkFacts]?
   /// The number of rows of the query's own table, and the page, when it last grew.
   var growth = Growth()
 

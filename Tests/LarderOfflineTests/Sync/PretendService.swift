@@ -214,6 +214,7 @@ struct PretendStore {
       case .fail(let error): self.error = error
       case .compareCounts:
         actions = machine.take(.counted(service: Int64(service.rows.count), storeCount: Int64(rows.count)))
+      case .askLink: actions = machine.take(.answered(.unknown))
       case .finish(let ending):
         finish(ending)
         actions = machine.take(.finished)

@@ -16,11 +16,15 @@ struct DefiningQueryRow: Sendable, Hashable, Identifiable {
   var downloaded: Double?
   /// What the query's downloads have learned about the service, as encoded text.
   var facts: String?
+  /// The requested links that the service did not return, by the names of ``RequestedLinks``.
+  var missingLinks: Set<String>
 
   /// What the query's downloads have learned about the service; nil if nothing is stored.
   var memory: QueryMemory? { facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } }
 
-  fileprivate static let columns = "id, name, url, streams, delta_link, etag, last_modified, downloaded, facts"
+  fileprivate static let columns =
+    "id, name, url, streams, delta_link, etag, last_modified, downloaded, facts, "
+    + "(SELECT value FROM larder_setting AS s WHERE s.name = '\(MissingLinks.setting)' || larder_query.id)"
 
   fileprivate init(_ row: borrowing Row) throws(StorageError) {
     id = try row.int64(0)
@@ -32,6 +36,7 @@ struct DefiningQueryRow: Sendable, Hashable, Identifiable {
     lastModified = try row.textOrNil(6)
     downloaded = row.isNull(7) ? nil : row.real(7)
     facts = try row.textOrNil(8)
+    missingLinks = MissingLinks.names(try row.textOrNil(9))
   }
 }
 
@@ -113,6 +118,7 @@ extension Replica {
       try connection.run("DELETE FROM larder_membership WHERE query = ?1", .integer(query.id))
       try connection.run("DELETE FROM larder_query WHERE id = ?1", .integer(query.id))
       try connection.forgetFormerQuery(of: query.id)
+      try MissingLinks.set([], of: query.id, connection)
       for (name, bit) in names {
         guard let table = snapshot.plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
@@ -149,7 +155,8 @@ extension Replica {
         try connection.run("DELETE FROM \(table)")
       }
       try DownloadMarks.forget(connection)
-      try connection.run("DELETE FROM larder_setting WHERE name GLOB 'former query *'")
+      try connection.run(
+        "DELETE FROM larder_setting WHERE name GLOB 'former query *' OR name GLOB '\(MissingLinks.setting)*'")
       try connection.run(
         "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL, downloaded = NULL")
       try connection.countVersionUp()
@@ -259,13 +266,14 @@ extension Connection {
     }
     return try rows(
       """
-      SELECT q.id, q.name, coalesce(s.value, q.url), q.downloaded IS NOT NULL FROM larder_query AS q
-      LEFT JOIN larder_setting AS s ON s.name = 'former query ' || q.id ORDER BY q.id
+      SELECT q.id, q.name, coalesce(s.value, q.url), q.downloaded IS NOT NULL, m.value FROM larder_query AS q
+      LEFT JOIN larder_setting AS s ON s.name = 'former query ' || q.id
+      LEFT JOIN larder_setting AS m ON m.name = '\(MissingLinks.setting)' || q.id ORDER BY q.id
       """
     ) { (row) throws(StorageError) in
       KnownQuery(
         name: try row.text(1), url: try row.text(2), isDownloaded: try row.int64(3) != 0,
-        bits: bits[try row.int64(0)] ?? [:])
+        bits: bits[try row.int64(0)] ?? [:], missingLinks: MissingLinks.names(try row.textOrNil(4)))
     }
   }
 }

@@ -6,4 +6,6 @@ struct KnownQuery: Sendable, Hashable {
   let isDownloaded: Bool
   /// The query's bit in ``SystemColumn/queries``, by the number of the table.
   let bits: [Int: Int64]
+  /// The requested links that the service did not return, by the names of ``RequestedLinks``.
+  var missingLinks: Set<String> = []
 }

@@ -18,6 +18,13 @@ struct OpenRow {
   /// The column of the complex property; -1 for an entity.
   var marker = -1
   var flags: PageBatch.Flags = []
+  /// The level of ``RequestedLinks`` that an entity is at; -1 for none.
+  var level = -1
+  /// The requested links that the entity has inline: one bit for each of its level.
+  var shownLinks: UInt64 = 0
+  /// URLs of links, by the number of the navigation property.
+  var linkURLs: [Int: String] = [:]
+  /// The URLs of the entity itself.
   var links = GivenLinks()
   var media: MediaInfo?
   var streams: [Int: MediaInfo] = [:]

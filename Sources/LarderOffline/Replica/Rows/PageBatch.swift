@@ -60,6 +60,8 @@ struct PageBatch: Sendable {
     let link: String
     let parent: Int
     let navigation: Int
+    /// Whether the link is followed only if the service does not expand it.
+    var isCandidate = false
   }
 
   /// A link between a row and an entity of the store that is not in the batch.

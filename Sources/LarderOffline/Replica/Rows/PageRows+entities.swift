@@ -40,7 +40,10 @@ extension PageRows {
     let member = member(name)
     let entity = frames[top].entity(top)
     switch member.kind {
+    case .navigation where information == .navigationLink && !scalar.isNull:
+      if frames[entity].level >= 0 { noteURL(scalar, of: Int(member.index), entity) }
     case .navigation where information == .nextLink && !scalar.isNull && !scalar.string.isEmpty:
+      noteShown(Int(member.index), by: entity)
       batch.inlines.append(
         PageBatch.Inline(link: scalar.string, parent: frames[entity].index, navigation: Int(member.index)))
     case .stream:
@@ -73,6 +76,7 @@ extension PageRows {
     batch.removeLastRow()
     var frame = OpenRow(table: table, navigation: -1, enclosing: -1)
     frame.flags = frames[top].flags
+    frame.level = requested?.levels.first?.table === table ? frames[top].level : -1
     frame.links = frames[top].links
     frame.media = frames[top].media
     frames.removeLast()

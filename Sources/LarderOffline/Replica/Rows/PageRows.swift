@@ -45,6 +45,12 @@ struct PageRows {
   /// The columns that the query's `$select` returns, by table. A table of which the query returns all columns has no
   /// entry.
   let selected: [Int: Set<Int>]
+  /// The links that the query requests; nil if the page does not say whether the service expands them.
+  let requested: RequestedLinks?
+  /// Whether links that rows lack are recorded, to be followed.
+  let followsLinks: Bool
+  /// What the rows show of these links, by level.
+  var shown: [[LinkFacts]]
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
 
   struct Tie {
@@ -61,11 +67,15 @@ struct PageRows {
   ///     has it.
   ///   - notesMembers: whether the members of navigation properties are recorded, for changes.
   ///   - selected: the columns that the query's `$select` returns, by table.
+  ///   - requested: the links that the query requests.
   init(
     plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
-    selected: [Int: Set<Int>] = [:]
+    selected: [Int: Set<Int>] = [:], requested: RequestedLinks? = nil, followsLinks: Bool = false
   ) {
     self.plan = plan
+    self.followsLinks = followsLinks
+    self.requested = requested
+    shown = requested.flatMap { $0.isEmpty ? nil : PageRows.noFacts($0) } ?? []
     self.selected = selected
     self.notesMembers = notesMembers
     model = plan.model
@@ -161,6 +171,7 @@ struct PageRows {
     let table = isRoot ? plan.tables[rootTable] : plan.tables[frames[enclosing].table.navigations[navigation].target]
     var frame = OpenRow(table: table, navigation: navigation, enclosing: enclosing)
     if case .deleted(let removal) = role { frame.flags = removal == .deleted ? .deleted : .left }
+    if !shown.isEmpty { enterLevel(&frame) }
     open(&frame, table.hasTypes ? typeName.flatMap { table.typeNumber($0) } ?? 0 : 0)
     frames.append(frame)
   }
@@ -201,6 +212,7 @@ struct PageRows {
     }
     var frame = frames[top]
     try close(&frame)
+    if frame.level >= 0 { noteRequestedLinks(frame, top) }
     frames.removeLast()
     guard frames.isEmpty else { return join(frame) }
     try checkContent(frame)
@@ -222,6 +234,9 @@ struct PageRows {
     let member = member(name)
     guard member.kind == .navigation, let top = frames.indices.last else { return }
     let frame = frames[top]
+    // Null is no collection: the service may not have loaded it.
+    let entity = frame.entity(top)
+    if !frames[entity].table.navigations[Int(member.index)].isCollection { noteShown(Int(member.index), by: entity) }
     noteComplete(Int(member.index), of: frame.index)
     switch frame.table.navigations[Int(member.index)].relation {
     case .links(let link, let isForward):
@@ -262,7 +277,10 @@ struct PageRows {
     frame.isDelta = isDelta
     (frame.row, frame.index) = (frames[enclosing].row, frames[enclosing].index)
     frames.append(frame)
-    if !isDelta { noteCompleteCollection(frame) }
+    if !isDelta {
+      noteShown(frame.navigation, by: enclosing)
+      noteCompleteCollection(frame)
+    }
   }
 
   mutating func endCollection() { if frames.last?.isCollection == true { frames.removeLast() } }
