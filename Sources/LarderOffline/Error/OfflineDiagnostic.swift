@@ -57,6 +57,10 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case containerDeleted
   /// Values have more fractional digits than their type allows; they are stored as received.
   case valuesTooPrecise
+  /// A response has properties that the metadata does not declare; they are not stored.
+  case undeclaredProperties
+  /// A response has entities of types that the metadata does not declare; they are stored as their declared type.
+  case undeclaredTypes
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged
   /// Rows of a response have the key of an earlier one; the last row with a key is kept.
@@ -87,6 +91,7 @@ package enum OfflineDiagnostic: String, DiagnosticName {
     case .pagesRequested: (.info, ["definingQuery", "size"])
     case .keysRepeated: (.warning, ["definingQuery", "count"])
     case .changesUnfitting: (.warning, ["count"])
+    case .undeclaredProperties, .undeclaredTypes: (.warning, ["definingQuery", "names", "count"])
     case .valuesTooPrecise, .pendingRowsChanged: (.info, ["definingQuery", "count"])
     }
   }

@@ -73,6 +73,8 @@ struct PageEnd: Sendable, Hashable {
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has.
   var fineValues = FineValues()
+  /// What the model does not declare, and what is therefore not stored.
+  var undeclared = UndeclaredContent()
   /// What the rows show of the links that the query requests, by the names of ``RequestedLinks``.
   var links: [String: LinkFacts] = [:]
 }
@@ -144,6 +146,7 @@ struct PageReader {
     end.contradictedLinks = rows.contradictedLinks
     end.fineValues = rows.fineValues
     end.links = rows.linkFacts
+    end.undeclared = rows.undeclared
     return end
   }
 }

@@ -37,7 +37,14 @@ extension DownloadNote {
     case .containerDeleted: (.containerDeleted, [:], nil)
     case .excessFractionalDigits(_, let count): (.valuesTooPrecise, ["count": String(count)], nil)
     case .keysRepeated(_, let count): (.keysRepeated, ["count": String(count)], nil)
+    case .undeclaredProperties(let counts): (.undeclaredProperties, Self.fields(counts), nil)
+    case .undeclaredTypes(let counts): (.undeclaredTypes, Self.fields(counts), nil)
     case .pendingRowsChanged(let count): (.pendingRowsChanged, ["count": String(count)], nil)
     }
+  }
+
+  /// The names, and the sum of their numbers.
+  private static func fields(_ counts: [String: Int64]) -> [String: String?] {
+    ["names": counts.keys.sorted().joined(separator: ", "), "count": String(counts.values.reduce(0, +))]
   }
 }

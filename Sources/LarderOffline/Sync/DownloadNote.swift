@@ -38,6 +38,10 @@ enum DownloadNote: Sendable, Hashable {
   case containerDeleted
   /// Values have more digits than their type allows, the first of them at an entity and property.
   case excessFractionalDigits(first: String, count: Int64)
+  /// The response has properties that the metadata does not declare: they are not stored.
+  case undeclaredProperties([String: Int64])
+  /// The response has entities of types that the metadata does not declare: they are stored as their base type.
+  case undeclaredTypes([String: Int64])
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged(Int)
   /// Rows of a response have the key of an earlier row, the first of them with a key.
@@ -72,6 +76,12 @@ extension DownloadNote: CustomStringConvertible {
     case .containerDeleted: "A pending change deletes the entity that contains the rows: they are not requested."
     case .excessFractionalDigits(let first, let count):
       "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 fractional digits of a second: stored as received."
+    case .undeclaredProperties(let counts):
+      "Properties that the metadata does not declare are not stored: "
+        + UndeclaredContent.list(counts, of: ("value", "values")) + "."
+    case .undeclaredTypes(let counts):
+      "Entities of types that the metadata does not declare are stored as entities of the declared type: "
+        + UndeclaredContent.list(counts, of: ("entity", "entities")) + "."
     case .pendingRowsChanged(let count):
       "The service has changed or removed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
     case .keysRepeated(let first, let count):

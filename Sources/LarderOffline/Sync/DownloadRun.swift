@@ -41,6 +41,8 @@ struct DownloadRun: Sendable {
     var learnedLinks: LinkMemory?
     /// Values with more digits than their type has.
     var fineValues = FineValues()
+    /// What the model does not declare.
+    var undeclared = UndeclaredContent()
     /// Whether some of the staged rows were read by an earlier run, which may not have recorded their links.
     var isResumed = false
     /// The links that rows still lack after links were followed; nil if none were.
@@ -86,6 +88,8 @@ struct DownloadRun: Sendable {
     if let first = run.fineValues.first {
       note(.excessFractionalDigits(first: first, count: run.fineValues.count), &run)
     }
+    if !run.undeclared.types.isEmpty { note(.undeclaredTypes(run.undeclared.types), &run) }
+    if !run.undeclared.properties.isEmpty { note(.undeclaredProperties(run.undeclared.properties), &run) }
     if run.failure == nil {
       run.outcome.missingLinks = run.missingLinks ?? run.machine.missingLinks.sorted()
       for link in run.outcome.missingLinks { note(.linkNotDownloaded(link), &run) }
@@ -132,7 +136,7 @@ struct DownloadRun: Sendable {
       run.staging = try await ReplicaStaging.begin(kind, query: query, bound: bound, places: places, store: store)
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0
-      if kind == .whole { run.isResumed = false }
+      if kind == .whole { (run.undeclared, run.isResumed) = (UndeclaredContent(), false) }
       run.progress.totalRows = nil
       run.outcome.rows = run.finished
       reportProgress(run.progress)
@@ -260,6 +264,7 @@ struct DownloadRun: Sendable {
       run.outcome.rows = facts.stagedRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
       run.outcome.pages += 1
       run.fineValues.add(facts.fineValues)
+      run.undeclared.add(facts.undeclared)
       run.progress.rows = facts.stagedRows ?? run.progress.rows + facts.rows
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)

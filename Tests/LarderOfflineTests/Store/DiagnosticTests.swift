@@ -40,7 +40,9 @@ struct DiagnosticTests {
       (.clientPaging(size: 5), "pagesRequested"),
       (.clientPagingIgnored, "pagingIgnored"), (.containerDeleted, "containerDeleted"),
       (.excessFractionalDigits(first: "Orders(1)/At", count: 3), "valuesTooPrecise"),
-      (.pendingRowsChanged(2), "pendingRowsChanged"), (.keysRepeated(first: "Ps(1)", count: 2), "keysRepeated"),
+      (.keysRepeated(first: "Ps(1)", count: 2), "keysRepeated"),
+      (.undeclaredProperties(["Orders/Extra": 2]), "undeclaredProperties"),
+      (.undeclaredTypes(["N.New": 2]), "undeclaredTypes"), (.pendingRowsChanged(2), "pendingRowsChanged"),
     ] as [(DownloadNote, String)])
   func remarks(note: DownloadNote, name: String) throws {
     let diagnostic = note.diagnostic(of: "orders")

@@ -4,7 +4,7 @@ import LarderOData
 struct MemberMap {
   /// The meaning of a member.
   struct Member {
-    enum Kind: UInt8 { case unknown, column, complex, whole, stream, navigation, dynamic, ignored }
+    enum Kind: UInt8 { case unknown, column, complex, whole, stream, navigation, dynamic, undeclared, ignored }
     var kind: Kind
     /// The number of the column or navigation property.
     var index: Int32 = -1
@@ -36,7 +36,7 @@ struct MemberMap {
     if missing > 0 { members.append(contentsOf: repeatElement(Member(kind: .unknown), count: missing)) }
     let type = table.types.indices.contains(typeNumber) ? table.types[typeNumber] : table.type
     let path = prefix + [name.text]
-    var member = Member(kind: dynamicColumn >= 0 ? .dynamic : .ignored, index: Int32(dynamicColumn))
+    var member = Member(kind: dynamicColumn >= 0 ? .dynamic : .undeclared, index: Int32(dynamicColumn))
     if let column = table.column(path, on: type), isOf(type, column.declaringType) {
       let kind: Member.Kind =
         switch column.storage {

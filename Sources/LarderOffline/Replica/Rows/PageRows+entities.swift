@@ -60,7 +60,10 @@ extension PageRows {
 
   /// Sets the entity's type as the payload gives it.
   private mutating func retype(_ name: String, _ top: Int) {
-    guard let number = frames[top].table.typeNumber(model.resolve(name)) else { return }
+    guard let number = frames[top].table.typeNumber(model.resolve(name)) else {
+      if model.structure(name) == nil { undeclared.types[name, default: 0] += 1 }
+      return
+    }
     batch.set(frames[top].index, .type, .integer(Int64(number)))
     frames[top].map = map(frames[top].table, number, [])
   }

@@ -26,6 +26,7 @@ extension PageRows {
       do { try set(try scalar.value(), name: name.text, member: member, top: top) } catch {
         try unfitting(member, text: Array(scalar.string.utf8), error)
       }
+    case .undeclared: noteUndeclared(name.text, top)
     default: break
     }
   }
@@ -92,6 +93,7 @@ extension PageRows {
       }
     case .dynamic:
       frames[top].dynamic[index, default: ODataComplexValue()].properties.append(ODataProperty(name, value))
+    case .undeclared: noteUndeclared(name, top)
     case .unknown, .complex, .stream, .navigation, .ignored: break
     }
   }

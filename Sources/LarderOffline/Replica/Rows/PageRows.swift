@@ -29,6 +29,9 @@ struct PageRows {
   /// Such values of entities that have not ended yet, with the indexes of their rows.
   var openFineValues: [(row: Int, property: String)] = []
 
+  /// What the model does not declare, and what is therefore not stored.
+  var undeclared = UndeclaredContent()
+
   var frames: [OpenRow] = []
   var tree = ValueTree()
   /// The member that the open value belongs to.
@@ -161,6 +164,7 @@ struct PageRows {
       } else if let name {
         let member = member(name)
         navigation = member.kind == .navigation ? Int(member.index) : -1
+        if member.kind == .undeclared { noteUndeclared(name.text, top) }
       }
       // The entity belongs to a navigation property without a table: it is skipped with all its content.
       guard navigation >= 0, !frames[top].isIgnored, enclosing >= 0 else {
@@ -268,6 +272,7 @@ struct PageRows {
   mutating func beginCollection(_ name: PayloadName, isDelta: Bool) {
     let member = member(name)
     guard member.kind == .navigation, let top = frames.indices.last else {
+      if member.kind == .undeclared { noteUndeclared(name.text, frames.count - 1) }
       if let last = frames.last { frames.append(.ignored(last.table, isCollection: true)) }
       return
     }
