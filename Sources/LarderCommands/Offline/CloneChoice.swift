@@ -26,7 +26,7 @@ enum CloneChoice: Sendable {
 
   /// The defining queries. The service's metadata is requested unless the queries are given.
   func queries(
-    _ access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
+    _ access: OfflineAccess, report: DownloadReport, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> [OfflineODataDefiningQuery] {
     if case .queries(let queries) = self { return queries }
     let service = try await Self.service(access)
@@ -35,6 +35,7 @@ enum CloneChoice: Sendable {
       let list = SetList(service.sources, await SetList.counts(service.sources, access))
       names = try await list.chooseSets(access.folder.service, context)
     }
+    for (name, links) in service.linksWithoutURL(of: names) { report.leaveOut(withoutURL: links, of: name) }
     return try DefiningQueryOption.addingStreams(to: service.queries(for: names), arguments)
   }
 

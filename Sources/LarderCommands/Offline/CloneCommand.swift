@@ -32,7 +32,7 @@ enum CloneCommand {
     let error = failure ?? report.error
     try report.print(endingWith: error)
     if let error { throw adding(resumeHint(clone.folder), to: report.failure(error, in: clone.folder)) }
-    let missing = report.leftOut + report.leftOutLinks.map { "links of \($0)" }
+    let missing = report.leftOut + report.leftOutLinks
     guard !missing.isEmpty || !report.missingLinks.isEmpty else { return .done }
     let hint =
       missing.isEmpty
@@ -49,7 +49,7 @@ enum CloneCommand {
     _ context: CommandContext
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true)
-    let queries = try await choice.queries(access, arguments, context)
+    let queries = try await choice.queries(access, report: report, arguments, context)
     do { try await download(queries, access, into: clone, report: report, context) } catch {
       // A failed query of --query stays in the clone, and 'larder download' tries it again.
       if case .queries = choice { throw error }

@@ -8,8 +8,22 @@ final class DownloadReport: Sendable {
     var outcomes: [OfflineODataQueryOutcome] = []
     /// The names of failed queries that the clone omits.
     var leftOut: Set<String> = []
-    /// Why queries are tried without the links that they expand, by name.
-    var withoutLinks: [String: OfflineODataError] = [:]
+    /// The links that queries are tried without, by name.
+    var withoutLinks: [String: LeftOutLinks] = [:]
+  }
+
+  /// Links that a query was to expand and that are left out.
+  struct LeftOutLinks: Sendable {
+    /// The items of `$expand` that the service rejects.
+    var rejected: [String] = []
+    /// The links that no URL can expand.
+    var withoutURL: [String] = []
+    /// Whether the service rejects all items of the query.
+    var areAll = false
+    /// The first rejection; nil if the service rejects none.
+    var error: OfflineODataError?
+
+    var all: [String] { rejected + withoutURL }
   }
 
   private let context: CommandContext
@@ -53,22 +67,29 @@ final class DownloadReport: Sendable {
   /// The names of the failed queries that the clone omits, sorted.
   var leftOut: [String] { state.withLock { $0.leftOut }.sorted() }
 
-  /// The names of the queries whose rows were downloaded without the links that they expand, sorted.
+  /// The links without which the rows of queries were downloaded, sorted.
   var leftOutLinks: [String] {
-    let (names, leftOut) = state.withLock { (Array($0.withoutLinks.keys), $0.leftOut) }
-    return names.filter { !leftOut.contains($0) }.sorted()
+    let (withoutLinks, leftOut) = state.withLock { ($0.withoutLinks, $0.leftOut) }
+    return withoutLinks.filter { !leftOut.contains($0.key) }.sorted { $0.key < $1.key }.flatMap { name, left in
+      left.areAll ? ["links of \(name)"] : left.all.map { "\(name)/\($0)" }
+    }
   }
 
   /// The links that the service did not return although the queries expand them, each after the name of its query.
   var missingLinks: [String] { outcomes.flatMap { outcome in outcome.missingLinks.map { "\(outcome.name)/\($0)" } } }
 
-  /// Records that a query is tried without the links that it expands; false if it already was.
-  func leaveOutLinks(of query: OfflineODataDefiningQuery, _ error: OfflineODataError) -> Bool {
+  /// Records the links without which a query is tried.
+  func leaveOut(rejected links: [String], of query: String, areAll: Bool, _ error: OfflineODataError) {
     state.withLock { state in
-      guard state.withoutLinks[query.name] == nil else { return false }
-      state.withoutLinks[query.name] = error
-      return true
+      var left = state.withoutLinks[query] ?? LeftOutLinks()
+      (left.rejected, left.areAll, left.error) = (links, areAll, left.error ?? error)
+      state.withoutLinks[query] = left
     }
+  }
+
+  /// Records the links of a query that no URL can expand.
+  func leaveOut(withoutURL links: [String], of query: String) {
+    state.withLock { $0.withoutLinks[query, default: LeftOutLinks()].withoutURL = links }
   }
 
   /// Records that the clone omits a failed query.
@@ -197,8 +218,10 @@ final class DownloadReport: Sendable {
   func warn(besides reportedError: OfflineODataError? = nil) {
     let withoutLinks = state.withLock { $0.withoutLinks }
     for outcome in outcomes {
-      if outcome.error == nil, let error = withoutLinks[outcome.name] {
-        context.warn("\(outcome.name): downloaded without links to other entities: \(error.errorMessage)")
+      if outcome.error == nil, let left = withoutLinks[outcome.name] {
+        let reason = left.error?.errorMessage ?? "this version of OData has no URLs for links of derived types"
+        let links = TerminalText.line(left.all.joined(separator: ", "))
+        context.warn("\(outcome.name): downloaded without links to other entities (\(links)): \(reason)")
       }
       for conflict in outcome.conflicts {
         let reason = conflict.isGone ? "it was deleted at the service" : "another client has changed it"

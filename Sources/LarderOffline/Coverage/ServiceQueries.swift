@@ -16,32 +16,44 @@ package struct ServiceQueries: Sendable {
   /// The sets and singletons of the model, in the order of the metadata.
   package let sources: [Source]
   private let plan: ReplicaPlan
+  /// The tables of the sources, by name.
+  private let tables: [String: EntityTable]
 
   /// Creates the queries for a model.
   package init(_ model: EdmModel) {
     plan = ReplicaPlan(model: model)
-    var sources: [Source] = []
-    for table in plan.tables {
-      switch table.place {
-      case .entitySet: sources.append(Source(name: table.name, isSet: true))
-      case .singleton: sources.append(Source(name: table.name, isSet: false))
-      case .containment, .type: break
+    var tables: [String: EntityTable] = [:]
+    var withTable: [(number: Int, source: Source)] = []
+    var withoutTable: [Source] = []
+    var visited: Set<Int> = []
+    let main = model.containersOfPlainNames
+    let others = model.schemas.flatMap(\.containers).filter { container in
+      !main.contains { $0.qualifiedName == container.qualifiedName }
+    }
+    for (place, container) in (main + others).enumerated() {
+      // In URLs, sets of other containers have the name of their container.
+      let prefix = place < main.count ? "" : container.name + "."
+      let children =
+        container.entitySets.map { ($0.name, true) } + container.singletons.map { ($0.name, false) }
+      for (name, isSet) in children where isSet ? model.entitySet(name) != nil : model.singleton(name) != nil {
+        let source = Source(name: prefix + name, isSet: isSet)
+        guard let table = plan.table(container.qualifiedName + "." + name) ?? plan.table(name) else {
+          withoutTable.append(source)
+          continue
+        }
+        guard visited.insert(table.number).inserted else { continue }
+        tables[source.name] = table
+        withTable.append((table.number, source))
       }
     }
+    self.tables = tables
     // The plan has no table for a set whose type is not declared. A query of such a set reports the error.
-    let names = Set(sources.map(\.name))
-    for container in model.schemas.flatMap(\.containers) {
-      sources += container.entitySets.map(\.name).filter { !names.contains($0) && model.entitySet($0) != nil }
-        .map { Source(name: $0, isSet: true) }
-      sources += container.singletons.map(\.name).filter { !names.contains($0) && model.singleton($0) != nil }
-        .map { Source(name: $0, isSet: false) }
-    }
-    self.sources = sources
+    sources = withTable.sorted { $0.number < $1.number }.map(\.source) + withoutTable
   }
 
   /// Returns a query for each of the names, with the links between these sets.
   package func queries(for names: [String]) -> [OfflineODataDefiningQuery] {
-    let roots = names.map { plan.table($0) }
+    let roots = names.map { tables[$0] }
     var search = LinkSearch(plan: plan)
     for case let table? in roots { search.visit(table) }
     let ends = search.ends
@@ -51,13 +63,34 @@ package struct ServiceQueries: Sendable {
     }
   }
 
+  /// The links of sets and singletons that no URL can expand, by the name of the set: before V3, URLs have no casts, and
+  /// so none for navigation properties of derived types.
+  package func linksWithoutURL(of names: [String]) -> [String: [String]] {
+    var search = LinkSearch(plan: plan)
+    for table in names.compactMap({ tables[$0] }) { search.visit(table) }
+    var links: [String: [String]] = [:]
+    for name in names {
+      guard let table = tables[name] else { continue }
+      let unreachable = table.navigations.filter { navigation in
+        guard !navigation.hasURL(from: table, plan) else { return false }
+        switch navigation.relation {
+        case .containment: return true
+        case .links(let link, _): return search.visited.contains(navigation.target) && !search.reaches(link)
+        case .columns, .container: return false
+        }
+      }
+      if !unreachable.isEmpty { links[name] = unreachable.map { $0.path.joined(separator: "/") } }
+    }
+    return links
+  }
+
   /// The items of `$expand` for a table, with the items below them.
   private func expands(of table: EntityTable, above: [Int], _ ends: Set<LinkSearch.End>) -> [String] {
     let above = above + [table.number]
     return table.navigations.indices.flatMap { number -> [String] in
       let navigation = table.navigations[number]
-      let cast = table.type.isOrDerives(from: navigation.declaringType) ? [] : [navigation.declaringType.name]
-      let path = (cast + navigation.path).joined(separator: "/")
+      guard navigation.hasURL(from: table, plan) else { return [] }
+      let path = navigation.pathWithCasts(from: table.type, plan.model)
       guard case .containment = navigation.relation else {
         return ends.contains(LinkSearch.End(table: table.number, navigation: number)) ? [path] : []
       }
@@ -70,6 +103,13 @@ package struct ServiceQueries: Sendable {
       return plan.model.version < .v4
         ? below.map { "\(path)/\($0)" } : ["\(path)($expand=\(below.joined(separator: ",")))"]
     }
+  }
+}
+
+extension ReplicaNavigation {
+  /// Whether a URL can name the navigation property in `$expand`: before V3 there are no casts.
+  fileprivate func hasURL(from table: EntityTable, _ plan: ReplicaPlan) -> Bool {
+    plan.model.version >= .v3 || steps(from: table.type, plan.model) == path
   }
 }
 
@@ -87,7 +127,7 @@ private struct LinkSearch {
   }
 
   let plan: ReplicaPlan
-  private var visited: Set<Int> = []
+  private(set) var visited: Set<Int> = []
   /// The possible ends, by the number of the link table.
   private var candidates: [Int: [Candidate]] = [:]
 
@@ -96,7 +136,7 @@ private struct LinkSearch {
   /// Adds a table and the tables contained in it.
   mutating func visit(_ table: EntityTable) {
     guard visited.insert(table.number).inserted else { return }
-    for (number, navigation) in table.navigations.enumerated() {
+    for (number, navigation) in table.navigations.enumerated() where navigation.hasURL(from: table, plan) {
       switch navigation.relation {
       case .containment: visit(plan.tables[navigation.target])
       case .links(let link, _):
@@ -108,6 +148,9 @@ private struct LinkSearch {
       }
     }
   }
+
+  /// Whether a link is expanded from one of its ends.
+  func reaches(_ link: Int) -> Bool { candidates[link]?.contains { visited.contains($0.target) } == true }
 
   /// The best end of each link for which both ends were added.
   var ends: Set<End> {

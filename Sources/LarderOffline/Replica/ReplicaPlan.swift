@@ -29,12 +29,19 @@ struct ReplicaPlan: Sendable {
 
   /// The table that a bound path's entities come from.
   func table(of source: ODataBoundSource) -> EntityTable? {
-    guard var table = table(source.source.name) else { return nil }
+    guard var table = root(source.source) else { return nil }
     for step in source.containment {
       let path = tables[table.number].navigations.first { $0.property.name == step.name && $0.relation == .containment }
       guard let path else { return nil }
       table = tables[path.target]
     }
     return table
+  }
+
+  /// The table of a set or singleton. Containers may have sets of the same name and of different types.
+  private func root(_ source: ODataNavigationSource) -> EntityTable? {
+    guard let plain = table(source.name) else { return nil }
+    guard plain.type.name != source.type.name else { return plain }
+    return tables.first { $0.name.hasSuffix("." + source.name) && $0.type.name == source.type.name } ?? plain
   }
 }

@@ -68,6 +68,58 @@ struct CloneLinkTests {
     }
   }
 
+  private func queries() async throws -> [String] {
+    let status = await rig.run("-C", "s", "status", "--json")
+    return try JSONNode(status.outputBytes)["queries"]?.items?.compactMap { $0["query"]?.string } ?? []
+  }
+
+  @Test("--all writes casts for links of derived types and of derived complex types")
+  func casts() async throws {
+    let server = try serve(Self.v4) { $0.hasPrefix("Ps") ? #"{"ID":1,"A":null,"B":[]}"# : #"{"ID":1}"# }
+    defer { server.stop() }
+    let cloned = await rig.run("clone", server.text("/s/"), "--all")
+    #expect(cloned.status == .done, "\(cloned.diagnostics)")
+    #expect(try await queries().contains("Ps?$expand=c/m.CD/Link,A,B,m.Q/Special"), "\(try await queries())")
+  }
+
+  @Test("in V2, --all writes no casts, names the links without URL, and qualifies the sets of other containers")
+  func v2() async throws {
+    let server = try serve(Self.v2) { path in
+      let type = path.hasPrefix("Ps") ? "P" : "T"
+      let set = path.prefix { $0 != "?" }
+      return ##"{"__metadata":{"uri":"http://h/s/\##(set)(1)","type":"m.\##(type)"},"ID":1}"##
+    }
+    defer { server.stop() }
+    let listed = await rig.run("clone", server.text("/s/"))
+    #expect(listed.status == .usage && listed.diagnostics.contains("  Container2.Photos"), "\(listed.diagnostics)")
+    let cloned = await rig.run("clone", server.text("/s/"), "--all")
+    #expect(cloned.status == .negative && cloned.diagnostics.contains("left out: Ps/Special"), "\(cloned.diagnostics)")
+    #expect(try await queries().sorted() == ["Container2.Photos", "Ps", "Ts"])
+    #expect(!server.requests.contains { $0.target.contains("m.Q") })
+    #expect((await rig.run("-C", "s", "query", "Container2.Photos/$count")).output == "1")
+  }
+
+  @Test(
+    "a service that rejects an expansion is asked without casts, then for each link; the missing links are named",
+    arguments: [
+      (["m."], "Ps?$expand=A,B", "left out: Ps/c/m.CD/Link, Ps/m.Q/Special"),
+      (["m.", "B"], "Ps?$expand=A", "left out: Ps/c/m.CD/Link, Ps/B, Ps/m.Q/Special"),
+      (["A", "B", "CD"], "Ps?$expand=m.Q/Special", "left out: Ps/c/m.CD/Link, Ps/A, Ps/B"),
+      (["expand"], "Ps", "left out: links of Ps"),
+    ] as [([String], String, String)])
+  func rejected(words: [String], query: String, report: String) async throws {
+    let server = try serve(Self.v4) { path in
+      let items = path.components(separatedBy: "$").first { $0.hasPrefix("expand") } ?? ""
+      guard !words.contains(where: { items.contains($0) }) else { return nil }
+      return path.hasPrefix("Ps") ? #"{"ID":1,"A":null,"B":[]}"# : #"{"ID":1}"#
+    }
+    defer { server.stop() }
+    let cloned = await rig.run("clone", server.text("/s/"), "--all")
+    #expect(cloned.status == .negative && cloned.diagnostics.contains(report), "\(cloned.diagnostics)")
+    #expect(cloned.diagnostics.contains("cannot expand"), "\(cloned.diagnostics)")
+    #expect(try await queries().contains(query), "\(try await queries())")
+  }
+
   @Test("clone, download and sync end with 1 and name links that the service does not expand, unless they are followed")
   func unexpanded() async throws {
     let server = try serve(Self.v4) { path in

@@ -46,12 +46,7 @@ struct ReplicaPlanBuilder {
 
   /// Adds the sets and singletons, first those of the default container, by their plain names.
   private mutating func addRoots() {
-    var containers: [EdmEntityContainer] = []
-    var next = model.defaultContainer
-    while let container = next, !containers.contains(where: { $0.qualifiedName == container.qualifiedName }) {
-      containers.append(container)
-      next = container.extends.flatMap { model.container($0) }
-    }
+    var containers = model.containersOfPlainNames
     for container in model.schemas.flatMap(\.containers)
     where !containers.contains(where: { $0.qualifiedName == container.qualifiedName }) {
       containers.append(container)
@@ -184,6 +179,19 @@ struct ReplicaPlanBuilder {
       number = existing?.number ?? contained(in: number, navigation, type)
     }
     return number
+  }
+}
+
+extension EdmModel {
+  /// The container whose sets have unqualified names in URLs, and those that it extends.
+  var containersOfPlainNames: [EdmEntityContainer] {
+    var containers: [EdmEntityContainer] = []
+    var next = defaultContainer
+    while let current = next, !containers.contains(where: { $0.qualifiedName == current.qualifiedName }) {
+      containers.append(current)
+      next = current.extends.flatMap { container($0) }
+    }
+    return containers
   }
 }
 
