@@ -179,6 +179,9 @@ enum DefiningQueryOption {
     to queries: [OfflineODataDefiningQuery], _ arguments: ParsedArguments
   ) throws(UsageError) -> [OfflineODataDefiningQuery] {
     var queries = queries
+    if arguments.has(.rawValues) {
+      for index in queries.indices { queries[index].keepsRawValues = true }
+    }
     for name in arguments.values(.streamQuery) {
       guard let index = queries.firstIndex(where: { $0.name == name }) else {
         throw arguments.usage("--streams \(name): there is no query with this name")

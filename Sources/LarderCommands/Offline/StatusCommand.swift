@@ -46,6 +46,7 @@ enum StatusCommand {
       json.member("name", status.definingQuery.name)
       json.member("query", status.definingQuery.query)
       json.member("streams", status.definingQuery.automaticallyRetrievesStreams)
+      if status.definingQuery.keepsRawValues { json.member("rawValues", true) }
       json.member("rows", status.rows)
       json.member("lastDownload", status.lastDownload.map { $0.formatted(.iso8601) })
       json.member("lastStrategy", status.lastStrategy?.rawValue)

@@ -25,7 +25,8 @@ extension CommandSyntax {
       "larder clone https://host/shop/", "larder clone https://host/shop/ --all",
       "larder clone https://host/shop/ copy --query Products --query 'open=Orders?$filter=Status eq 1&$expand=Items'",
     ],
-    options: [.definingQuery, .wholeService, .streamQuery, .followLinks, .pageSize, .json] + OfflineAccess.options
+    options: [.definingQuery, .wholeService, .streamQuery, .rawValues, .followLinks, .pageSize, .json]
+      + OfflineAccess.options
       + ServiceAccess.storeOptions,
     operands: [.clonedService, .cloneFolder], body: CloneCommand.run)
 }
@@ -42,6 +43,9 @@ extension OptionSyntax {
   static let followLinks = OptionSyntax(
     "--follow-links", valueName: "N", .text,
     "if the service does not expand a link, request it for each row, with at most N requests for each query")
+  static let rawValues = OptionSyntax(
+    flag: "--raw-values",
+    "keep values that do not fit their declared type: results show them as 'NAME@larder.rawValue'")
   static let pageSize = OptionSyntax(
     "--page-size", valueName: "N", .text, "request pages of N rows (default: the service's page size)")
 }

@@ -14,7 +14,7 @@ extension CommandSyntax {
       "larder -C shop download products",
       "larder -C shop download --query 'late=Orders?$filter=Late'",
     ],
-    options: [.definingQuery, .streamQuery, .removeQuery, .wholeDownload, .followLinks, .pageSize, .json]
+    options: [.definingQuery, .streamQuery, .rawValues, .removeQuery, .wholeDownload, .followLinks, .pageSize, .json]
       + OfflineAccess.options
       + ServiceAccess.storeOptions,
     operands: [.queryNames], body: DownloadCommand.run)

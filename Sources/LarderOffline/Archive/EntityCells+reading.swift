@@ -21,6 +21,7 @@ extension EntityCells {
       if let type, !path.isEmpty, column.storage != .dynamic, type.property(column.path.last ?? "") == nil { continue }
       if unread.contains(column.name) { continue }
       let cell = self[column.name] ?? .null
+      if RawValue.isOne(cell, in: column.storage) { continue }
       switch column.storage {
       case .complex:
         guard case .text(let name) = cell else {

@@ -18,15 +18,22 @@ public struct OfflineODataDefiningQuery: Sendable, Hashable {
   public var automaticallyRetrievesStreams: Bool
   /// Whether the store requests a delta link and follows it. Otherwise each download reads everything.
   public var tracksChanges: Bool
+  /// Whether values that do not fit the declared type of their property are kept. Otherwise they fail the download.
+  ///
+  /// Results leave such a property out and contain the service's text in its annotation `larder.rawValue`. A query that
+  /// needs the value fails, and names the entity. An entity whose key does not fit is left out.
+  public var keepsRawValues: Bool
 
   /// Creates a query with a name.
   public init(
-    _ name: String, _ query: String, automaticallyRetrievesStreams: Bool = false, tracksChanges: Bool = true
+    _ name: String, _ query: String, automaticallyRetrievesStreams: Bool = false, tracksChanges: Bool = true,
+    keepsRawValues: Bool = false
   ) {
     self.name = name
     self.query = query
     self.automaticallyRetrievesStreams = automaticallyRetrievesStreams
     self.tracksChanges = tracksChanges
+    self.keepsRawValues = keepsRawValues
   }
 
   /// Throws `invalidInput` for a name or text that is not allowed.

@@ -61,6 +61,10 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case undeclaredProperties
   /// A response has entities of types that the metadata does not declare; they are stored as their declared type.
   case undeclaredTypes
+  /// Values do not fit their declared type; they are kept as received.
+  case rawValuesKept
+  /// Entities were left out, because their keys do not fit their declared type; no row was deleted for absence.
+  case unknownKeys
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged
   /// Rows of a response have the key of an earlier one; the last row with a key is kept.
@@ -93,6 +97,7 @@ package enum OfflineDiagnostic: String, DiagnosticName {
     case .changesUnfitting: (.warning, ["count"])
     case .undeclaredProperties, .undeclaredTypes: (.warning, ["definingQuery", "names", "count"])
     case .valuesTooPrecise, .pendingRowsChanged: (.info, ["definingQuery", "count"])
+    case .rawValuesKept, .unknownKeys: (.warning, ["definingQuery", "count"])
     }
   }
 }

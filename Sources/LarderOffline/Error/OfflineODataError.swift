@@ -108,7 +108,10 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   }
 
   /// The remedy for a value that does not fit its declared type.
-  static let valueCure = "To download the other properties, list them in the $select of the query."
+  static let valueCure = """
+    To download the other properties, list them in the $select of the query; to keep such values as texts, use \
+    keepsRawValues (--raw-values).
+    """
 
   private static func containsCure(_ cause: (any Error)?) -> Bool {
     switch cause {

@@ -18,11 +18,23 @@ extension OpenStore {
     var untracked: Set<String> = []
     /// The strategy of each query's last download, by the query's name.
     var strategies: [String: OfflineODataDownloadStrategy] = [:]
+    /// The names of queries that keep values that do not fit; nil for none.
+    private var rawValues: Set<String>?
+
+    /// Whether a query keeps values that do not fit.
+    func keepsRawValues(_ query: String) -> Bool { rawValues?.contains(query) ?? false }
+
+    mutating func setKeepsRawValues(_ keepsRawValues: Bool, _ query: String) {
+      var names = rawValues ?? []
+      if keepsRawValues { names.insert(query) } else { names.remove(query) }
+      rawValues = names.isEmpty ? nil : names
+    }
 
     /// The names in the store's file, which must not change.
     private enum CodingKeys: String, CodingKey {
       case untracked
       case strategies = "ways"
+      case rawValues
     }
   }
 
@@ -83,6 +95,7 @@ extension OpenStore {
       guard let bound = try? bind(row, settings) else { continue }
       var places = QueryPlaces(bound, replica.plan)
       places.isContradicted = row.memory?.contradictedLinks != nil
+      places.keepsRawValues = settings.keepsRawValues(row.name)
       all[row.id] = places
     }
     return all
@@ -92,10 +105,14 @@ extension OpenStore {
   func add(_ query: OfflineODataDefiningQuery, replaces: Bool) async throws {
     if let existing = try await replica.query(query.name) {
       guard replaces else { throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'") }
-      let isTracked = try await !querySettings().untracked.contains(query.name)
+      let settings = try await querySettings()
+      let isTracked = !settings.untracked.contains(query.name)
+      let keepsRawValues = settings.keepsRawValues(query.name)
       let isSame = existing.url == query.query && existing.streams == query.automaticallyRetrievesStreams
       // Applications add their queries at every launch: nothing is written if nothing has changed.
-      if isSame, isTracked == query.tracksChanges { return }
+      if isSame, isTracked == query.tracksChanges, keepsRawValues == query.keepsRawValues { return }
+      // Changes alone would leave the kept values in the store.
+      if keepsRawValues, !query.keepsRawValues { try await replica.readWhole(existing.id) }
     }
     let plan = replica.plan
     if !plan.tables.isEmpty {
@@ -105,8 +122,10 @@ extension OpenStore {
       try await checkCount(bound, before: try await replica.query(query.name)?.id)
     }
     isComplete.store(false, ordering: .relaxed)
+    if query.keepsRawValues { try await replica.expectRawValues() }
     _ = try await replica.addQuery(query.name, url: query.query, streams: query.automaticallyRetrievesStreams)
     try await changeQuerySettings { settings in
+      settings.setKeepsRawValues(query.keepsRawValues, query.name)
       if query.tracksChanges { settings.untracked.remove(query.name) } else { settings.untracked.insert(query.name) }
     }
   }
@@ -120,6 +139,7 @@ extension OpenStore {
     try await replica.removeQuery(name)
     try await changeQuerySettings { settings in
       settings.untracked.remove(name)
+      settings.setKeepsRawValues(false, name)
       settings.strategies[name] = nil
     }
     return true
@@ -133,7 +153,7 @@ extension OpenStore {
     for row in try await replica.queries() {
       let query = OfflineODataDefiningQuery(
         row.name, row.url, automaticallyRetrievesStreams: row.streams,
-        tracksChanges: !settings.untracked.contains(row.name))
+        tracksChanges: !settings.untracked.contains(row.name), keepsRawValues: settings.keepsRawValues(row.name))
       // A query that no longer fits the model has no table.
       let table = plan.tables.isEmpty ? nil : (try? bind(row, settings))?.table
       let rows = if let table { try await replica.rowCount(of: row.id, in: table.number) } else { Int64(0) }

@@ -65,7 +65,7 @@ final class ReadPlan: Sendable {
     guard !statement.checks.isEmpty else { return self }
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      checks: statement.checks.map { ReadCheck($0.text, $0.failure) }, unindexed: unindexed,
+      checks: statement.checks.map(ReadCheck.init), unindexed: unindexed,
       usesCurrentTime: usesCurrentTime)
   }
 
@@ -97,24 +97,30 @@ struct ReadCount: Sendable {
   let parameters: [ReadParameter]
 }
 
-/// A statement that returns a row if data that a plan needs is not in the copy.
+/// A statement that returns a row if data that a plan needs is not in the copy, or does not fit its declared type.
 struct ReadCheck: Sendable {
   let sql: String
   let parameters: [ReadParameter]
   /// The error to throw if there is a row.
   let failure: OfflineODataError
+  /// For values that do not fit, the path of the property. The row contains the name of the entity.
+  private let rawProperty: String?
 
-  init(_ text: SQLText, _ failure: OfflineODataError) {
-    (sql, parameters, self.failure) = (text.sql + " LIMIT 1", text.parameters, failure)
+  init(_ check: SelectStatement.Check) {
+    (sql, parameters) = (check.text.sql + " LIMIT 1", check.text.parameters)
+    (failure, rawProperty) = (check.failure, check.rawProperty)
   }
 
   fileprivate func run(_ values: [SQLValue], _ connection: Connection) throws {
-    var hasMissingData = false
-    try connection.forEachRow(sql, values) { (_) throws(StorageError) in
-      hasMissingData = true
+    var failure: OfflineODataError?
+    try connection.forEachRow(sql, values) { (row) throws(StorageError) in
+      failure = self.failure
+      if let rawProperty, let entity = try row.textOrNil(0) {
+        failure = RawValue.failure(of: entity, rawProperty)
+      }
       return false
     }
-    if hasMissingData { throw failure }
+    if let failure { throw failure }
   }
 }
 
@@ -200,6 +206,8 @@ struct ReadMember: Sendable {
   /// The position of a column that is 0 in rows whose property was not downloaded. Such a row omits the property if it
   /// has no value.
   var presence: Int32? = nil
+  /// Whether the column may have a ``RawValue``: an annotation then shows it, and the property is left out.
+  var mayBeRaw = false
 
   enum Kind: Sendable {
     /// A primitive or JSON value.

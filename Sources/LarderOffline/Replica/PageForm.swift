@@ -72,7 +72,10 @@ struct PageEnd: Sendable, Hashable {
   /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has.
-  var fineValues = FineValues()
+  var fineValues = NotedValues()
+  /// Values that do not fit their declared type and were kept, and entities without a known key, which were left out.
+  var rawValues = NotedValues()
+  var unknownKeys = NotedValues()
   /// What the model does not declare, and what is therefore not stored.
   var undeclared = UndeclaredContent()
   /// What the rows show of the links that the query requests, by the names of ``RequestedLinks``.
@@ -147,6 +150,8 @@ struct PageReader {
     end.fineValues = rows.fineValues
     end.links = rows.linkFacts
     end.undeclared = rows.undeclared
+    end.rawValues = rows.rawValues
+    end.unknownKeys = rows.unknownKeys
     return end
   }
 }

@@ -29,6 +29,28 @@ final class ResultObject: Sendable {
     /// A column that is 0 in rows for which the part was not downloaded, and the column of its value; negative if all
     /// rows have the part.
     var presence: (column: Int32, value: Int32) = (-1, -1)
+    /// How a value that does not fit its declared type is written; nil if there are none.
+    var raw: Raw?
+
+    /// `"Name@larder.rawValue":`, and where the text is.
+    struct Raw: Sendable {
+      let name: [UInt8]
+      let column: Int32
+      let storageClass: SQLStorageClass
+
+      /// Writes the annotation in place of the property, and a comma. Returns false for a value that fits.
+      func write(_ row: borrowing Row, into out: inout ResultBytes) -> Bool {
+        guard row.storageClass(column) == storageClass else { return false }
+        out.append(name)
+        if storageClass == .text {
+          unsafe out.string(row.utf8(column))
+        } else {
+          unsafe out.string(row.rawBytes(column))
+        }
+        out.append(UInt8(ascii: ","))
+        return true
+      }
+    }
 
     enum Kind: Sendable {
       case cell(Int32, ResultCell)
@@ -126,7 +148,19 @@ final class ResultObject: Sendable {
     func part(_ member: ReadMember, isDynamic: Bool, below path: String = "") -> Part? {
       var part = prepared(member, isDynamic: isDynamic, below: path)
       if let presence = member.presence, let value = member.kind.value { part?.presence = (presence, value) }
+      if member.mayBeRaw { part?.raw = raw(member) }
       return part
+    }
+
+    private func raw(_ member: ReadMember) -> Part.Raw? {
+      let name = quoted("\(member.name)@\(RawValue.term)")
+      switch member.kind {
+      case .column(let column, let storage):
+        return Part.Raw(name: name, column: column, storageClass: RawValue.storageClass(in: storage))
+      case .complex(let marker, _):
+        return Part.Raw(name: name, column: marker, storageClass: RawValue.storageClass(in: .complex))
+      case .dynamic, .link: return nil
+      }
     }
 
     private func prepared(_ member: ReadMember, isDynamic: Bool, below path: String) -> Part? {

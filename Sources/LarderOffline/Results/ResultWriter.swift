@@ -75,6 +75,7 @@ final class ResultWriter {
     for index in parts.indices {
       // Taking the part out of the array would copy it.
       guard parts[index].isOf(type), !parts[index].isAbsent(row) else { continue }
+      if let raw = parts[index].raw, raw.write(row, into: &out) { continue }
       if case .cell(let column, let cell) = parts[index].kind {
         out.append(parts[index].name)
         try cell.write(row, column, types: types, into: &out)

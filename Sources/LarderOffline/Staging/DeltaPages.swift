@@ -120,9 +120,10 @@ final class DeltaPages: Sendable {
 
   /// The rows of a page that is read now.
   fileprivate func rows(_ plan: ReplicaPlan, notesMembers: Bool) -> PageRows {
-    PageRows(
-      plan: plan, table: table, notesMembers: notesMembers, selected: places[query]?.selected ?? [:],
-      requested: places[query]?.requested)
+    let places = places[query]
+    return PageRows(
+      plan: plan, table: table, notesMembers: notesMembers, selected: places?.selected ?? [:],
+      requested: places?.requested, keepsRawValues: places?.keepsRawValues ?? false)
   }
 
   private func read(_ plan: ReplicaPlan, _ connection: Connection, _ writer: inout DeltaWriter) throws {

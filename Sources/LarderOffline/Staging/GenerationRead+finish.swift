@@ -23,12 +23,13 @@ extension GenerationRead {
   ///   - time: the current time, in seconds since 1970.
   ///   - missingLinks: the requested links that the service did not return.
   ///   - marks: the marks of the download that the read is part of; nil if it is a download of its own.
+  ///   - keepsAbsent: whether rows and links that the read did not return stay, because it left out entities.
   func finish(
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, missingLinks: [String] = [],
-    marks: DownloadMarks? = nil
+    marks: DownloadMarks? = nil, keepsAbsent: Bool = false
   ) async throws(StorageError) -> DownloadOutcome {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
-    let compared = try await compare(marks)
+    let compared = try await compare(marks, keepsAbsent: keepsAbsent)
     let ending = DownloadEnding(
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, missingLinks: missingLinks, time: time,
       marks: marks, marked: compared.marked)
@@ -47,16 +48,21 @@ extension GenerationRead {
     fileprivate var pendingRows: [Int: Set<Int64>] = [:]
     /// Queries that may have lost rows because of what the read has changed of other rows.
     fileprivate var doubtful: Set<Int64> = []
+    /// Whether rows and links that the read did not return stay.
+    fileprivate let keepsAbsent: Bool
 
-    fileprivate init(_ work: Work) { self.work = work }
+    fileprivate init(_ work: Work, keepsAbsent: Bool) { (self.work, self.keepsAbsent) = (work, keepsAbsent) }
   }
 
   /// The work that is done in slices, before the end.
-  func compare(_ marks: DownloadMarks) async throws(StorageError) -> Compared {
+  func compare(_ marks: DownloadMarks, keepsAbsent: Bool = false) async throws(StorageError) -> Compared {
     _ = try await queue.drain()
-    var compared = Compared(try await begin())
-    for table in compared.work.tables { try await copyRows(table) }
-    for link in compared.work.links { try await copyLinks(link) }
+    var compared = Compared(try await begin(), keepsAbsent: keepsAbsent)
+    for table in compared.work.tables {
+      if keepsAbsent { try await copyAbsent(table) }
+      try await copyRows(table)
+    }
+    for link in compared.work.links { try await copyLinks(link, keepsAbsent: keepsAbsent) }
     for table in compared.work.tables where try await hasChanged(table) {
       compared.changed[table.number] = try await mark(table, marks, &compared)
     }
@@ -161,14 +167,32 @@ extension GenerationRead {
     }
   }
 
+  /// Copies rows of the query that the read did not return, in slices. Those with pending changes are kept as bases.
+  private func copyAbsent(_ work: Work.Table) async throws(StorageError) {
+    let list = plan.tables[work.number].columnList
+    let copy = """
+      INSERT OR IGNORE INTO \(work.next)(\(list)) SELECT \(list) FROM \(work.current)
+      WHERE "@id" > ?1 AND "@id" <= ?2 AND "@id" NOT IN (SELECT row FROM larder_base)
+      """
+    try await inSlices(of: work.current) { (connection, from, to) throws(StorageError) in
+      try connection.run(copy, .integer(from), .integer(to))
+    }
+  }
+
   /// Copies links that the payload did not contain, if the rows at both ends exist.
-  private func copyLinks(_ work: Work.Links) async throws(StorageError) {
+  private func copyLinks(_ work: Work.Links, keepsAbsent: Bool) async throws(StorageError) {
     let next = TableDDL.quoted(work.next)
     let completeTable = TableDDL.quoted(work.next + "_told")
+    let isUntold =
+      keepsAbsent
+      ? ""
+      : """
+      AND NOT EXISTS(SELECT 1 FROM \(completeTable) WHERE side = 0 AND id = l.source)
+      AND NOT EXISTS(SELECT 1 FROM \(completeTable) WHERE side = 1 AND id = l.target)
+      """
     let copy = """
       INSERT OR IGNORE INTO \(next)(source, target) SELECT source, target FROM \(work.current) AS l
-      WHERE source > ?1 AND source <= ?2 AND NOT EXISTS(SELECT 1 FROM \(completeTable) WHERE side = 0 AND id = l.source)
-      AND NOT EXISTS(SELECT 1 FROM \(completeTable) WHERE side = 1 AND id = l.target)
+      WHERE source > ?1 AND source <= ?2 \(isUntold)
       AND EXISTS(SELECT 1 FROM \(work.source) WHERE "@id" = l.source)
       AND EXISTS(SELECT 1 FROM \(work.target) WHERE "@id" = l.target)
       """
@@ -380,8 +404,9 @@ extension GenerationRead {
     var local = LocalRows(ReplicaSnapshot(connection: connection, state: registry.state(version: 0), plan: plan))
     outcome.conflicts = try local.refold(
       readWith: Dictionary(uniqueKeysWithValues: work.tables.map { ($0.number, $0.bit) }),
-      told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }), query: query,
-      navigations: places.mapValues { $0.navigations })
+      told: compared.keepsAbsent
+        ? [:] : Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }),
+      query: query, navigations: places.mapValues { $0.navigations }, keepsAbsent: compared.keepsAbsent)
     outcome.noticed = local.noticed
     outcome.changed.formUnion(local.changed)
     try ending.marks.mark(local.upserted, in: plan, connection)

@@ -176,9 +176,11 @@ final class GenerationPage: Sendable {
     let container = read.container.map { (navigation: $0.navigation, table: $0.table, id: $0.row) }
     let parent = inline == nil ? container : inlineParent
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
+    let places = read.places[read.query]
     let rows = PageRows(
-      plan: read.plan, table: table, parent: parent, selected: read.places[read.query]?.selected ?? [:],
-      requested: inline == nil ? read.places[read.query]?.requested : nil, followsLinks: read.followsLinks)
+      plan: read.plan, table: table, parent: parent, selected: places?.selected ?? [:],
+      requested: inline == nil ? places?.requested : nil, followsLinks: read.followsLinks,
+      keepsRawValues: places?.keepsRawValues ?? false)
     state = Exclusive(Reading(reader: PageReader(form, into: rows)))
   }
 

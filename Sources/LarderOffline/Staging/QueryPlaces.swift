@@ -27,6 +27,8 @@ struct QueryPlaces: Sendable {
   let selected: [Int: Set<Int>]
   /// The links that the query requests.
   let requested: RequestedLinks
+  /// Whether the query keeps values that do not fit their declared type.
+  var keepsRawValues = false
 
   init(_ bound: BoundDefiningQuery, _ plan: ReplicaPlan) {
     let options = bound.url.options

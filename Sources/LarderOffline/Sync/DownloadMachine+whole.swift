@@ -67,6 +67,7 @@ extension DownloadMachine {
     (read.linkRejection, read.firstRejection) = (nil, nil)
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     read.links = LinkFacts.sum(read.links, facts.links)
+    if facts.unknownKeys.count > 0 { read.leavesOutRows = true }
     read.windows?.came += facts.rows
     if let rows = facts.stagedRows, rows != read.growth.rows {
       read.growth = WholeRead.Growth(rows: rows, pages: read.pages)
@@ -215,6 +216,11 @@ extension DownloadMachine {
     if memory.wasOnePage {
       ending.etag = read.etag
       ending.lastModified = read.lastModified
+    }
+    if read.leavesOutRows == true {
+      // The service counts the entities that were left out.
+      ending.keepsAbsent = true
+      memory.countIsWrong = true
     }
     // One response is one state of the service; several pages may come from several states.
     guard let distinct = read.distinct, let count = read.count, count != distinct, traits.requestsCount,

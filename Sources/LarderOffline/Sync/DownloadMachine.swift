@@ -32,6 +32,8 @@ struct DownloadMachine: Sendable {
     var missingLinks: [String]?
     /// Those of them that the service returns one by one.
     var linksToFollow: [String]?
+    /// Whether rows that the read did not return stay, because it left out entities.
+    var keepsAbsent: Bool?
   }
 
   /// What to do.

@@ -39,6 +39,8 @@ extension DownloadNote {
     case .keysRepeated(_, let count): (.keysRepeated, ["count": String(count)], nil)
     case .undeclaredProperties(let counts): (.undeclaredProperties, Self.fields(counts), nil)
     case .undeclaredTypes(let counts): (.undeclaredTypes, Self.fields(counts), nil)
+    case .rawValues(_, let count): (.rawValuesKept, ["count": String(count)], nil)
+    case .unknownKeys(_, let count): (.unknownKeys, ["count": String(count)], nil)
     case .pendingRowsChanged(let count): (.pendingRowsChanged, ["count": String(count)], nil)
     }
   }

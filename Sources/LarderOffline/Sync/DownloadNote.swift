@@ -42,6 +42,11 @@ enum DownloadNote: Sendable, Hashable {
   case undeclaredProperties([String: Int64])
   /// The response has entities of types that the metadata does not declare: they are stored as their base type.
   case undeclaredTypes([String: Int64])
+  /// Values that do not fit their declared type are kept as the service sent them, the first of them at an entity and
+  /// property.
+  case rawValues(first: String, count: Int64)
+  /// Entities were left out because their keys do not fit their declared type, and no row was deleted for absence.
+  case unknownKeys(first: String, count: Int64)
   /// The service has changed or removed entities with pending changes.
   case pendingRowsChanged(Int)
   /// Rows of a response have the key of an earlier row, the first of them with a key.
@@ -82,6 +87,10 @@ extension DownloadNote: CustomStringConvertible {
     case .undeclaredTypes(let counts):
       "Entities of types that the metadata does not declare are stored as entities of the declared type: "
         + UndeclaredContent.list(counts, of: ("entity", "entities")) + "."
+    case .rawValues(let first, let count):
+      "\(first)\(count > 1 ? " and \(count - 1) more values do" : " does") not fit the declared type: kept as received."
+    case .unknownKeys(let first, let count):
+      "\(first)\(count > 1 ? " and \(count - 1) more entities have keys" : " has a key") that does not fit the declared type: left out. No row was deleted for absence."
     case .pendingRowsChanged(let count):
       "The service has changed or removed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
     case .keysRepeated(let first, let count):

@@ -40,13 +40,23 @@ struct DownloadRun: Sendable {
     /// What this download has learned about the service's links.
     var learnedLinks: LinkMemory?
     /// Values with more digits than their type has.
-    var fineValues = FineValues()
+    var fineValues = NotedValues()
+    /// Values that were kept although they do not fit their declared type, and entities that were left out.
+    var rawValues = NotedValues()
+    var unknownKeys = NotedValues()
     /// What the model does not declare.
     var undeclared = UndeclaredContent()
     /// Whether some of the staged rows were read by an earlier run, which may not have recorded their links.
     var isResumed = false
     /// The links that rows still lack after links were followed; nil if none were.
     var missingLinks: [String]?
+
+    mutating func note(_ facts: PageEnd) {
+      fineValues.add(facts.fineValues)
+      rawValues.add(facts.rawValues)
+      unknownKeys.add(facts.unknownKeys)
+      undeclared.add(facts.undeclared)
+    }
   }
 
   var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
@@ -88,6 +98,8 @@ struct DownloadRun: Sendable {
     if let first = run.fineValues.first {
       note(.excessFractionalDigits(first: first, count: run.fineValues.count), &run)
     }
+    if let first = run.rawValues.first { note(.rawValues(first: first, count: run.rawValues.count), &run) }
+    if let first = run.unknownKeys.first { note(.unknownKeys(first: first, count: run.unknownKeys.count), &run) }
     if !run.undeclared.types.isEmpty { note(.undeclaredTypes(run.undeclared.types), &run) }
     if !run.undeclared.properties.isEmpty { note(.undeclaredProperties(run.undeclared.properties), &run) }
     if run.failure == nil {
@@ -263,8 +275,7 @@ struct DownloadRun: Sendable {
       let earlier = run.staging?.earlierRows ?? 0
       run.outcome.rows = facts.stagedRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
       run.outcome.pages += 1
-      run.fineValues.add(facts.fineValues)
-      run.undeclared.add(facts.undeclared)
+      run.note(facts)
       run.progress.rows = facts.stagedRows ?? run.progress.rows + facts.rows
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
@@ -346,8 +357,8 @@ struct DownloadRun: Sendable {
 
   private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
     guard let staging = run.staging else { throw DownloadRun.nothingStaged }
+    var ending = ending
     do {
-      var ending = ending
       try await follow(&ending, staging, isResumed: run.isResumed)
       if ending.staging == .whole { run.missingLinks = ending.missingLinks?.sorted() }
       var links = InlineLinks()
@@ -357,6 +368,7 @@ struct DownloadRun: Sendable {
       run.progress.step = .committing
       reportProgress(run.progress)
       let now = Double(store.conversation.options.environment.unixSeconds)
+      if run.unknownKeys.count > 0 { ending.keepsAbsent = true }
       let outcome = try await staging.finish(ending, at: now, marks: marks)
       if !outcome.conflicts.isEmpty {
         note(.pendingRowsChanged(outcome.conflicts.count), &run)
@@ -385,9 +397,10 @@ struct DownloadRun: Sendable {
     if case .unusable(let error)? = inputForOtherContent(response, request) { throw error }
     // These rows are not the query's own.
     let page = arriving(response, isCollection ? .collection : .entity, run.progress, countsRows: false) { _ in nil }
-    let (new, bytes) = try await staging.inlinePage(inline, page)
+    let (facts, bytes) = try await staging.inlinePage(inline, page)
     count(bytes, &run)
-    guard links.note(inline, new: new) else { throw OfflineODataError(.endlessPages) }
+    run.note(facts)
+    guard links.note(inline, new: facts.newRows ?? facts.rows) else { throw OfflineODataError(.endlessPages) }
   }
 
   /// Downloads the bytes of the media that the rows refer to.

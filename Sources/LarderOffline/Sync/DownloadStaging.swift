@@ -29,8 +29,8 @@ protocol DownloadStaging: Sendable {
   func follow(_ table: EntityTable, _ navigation: ReplicaNavigation, limit: Int) async throws -> Int?
   /// Ends an inline page that has no content.
   func end(_ inline: InlinePage) async throws
-  /// Reads a part of an inline collection. Returns its numbers of new rows and of bytes.
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64)
+  /// Reads a part of an inline collection. Returns its facts and its number of bytes.
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (PageEnd, Int64)
   /// Makes the staged rows visible to readers, and stores what the next download begins with.
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks

@@ -84,9 +84,8 @@ extension GenerationRead: DownloadStaging {
     await replica.database.settle()
   }
 
-  func inlinePage(_ inline: InlinePage, _ arriving: ArrivingPage) async throws -> (new: Int64, bytes: Int64) {
-    let (end, bytes) = try await read(arriving, into: beginPage(arriving.form, inline: inline)) { try await $0.end() }
-    return (end.newRows ?? end.rows, bytes)
+  func inlinePage(_ inline: InlinePage, _ arriving: ArrivingPage) async throws -> (PageEnd, Int64) {
+    try await read(arriving, into: beginPage(arriving.form, inline: inline)) { try await $0.end() }
   }
 
   func finish(
@@ -94,7 +93,7 @@ extension GenerationRead: DownloadStaging {
   ) async throws -> DownloadOutcome {
     try await finish(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time,
-      missingLinks: ending.missingLinks ?? [], marks: marks)
+      missingLinks: ending.missingLinks ?? [], marks: marks, keepsAbsent: ending.keepsAbsent ?? false)
   }
 }
 
@@ -125,7 +124,7 @@ extension DeltaPages: DownloadStaging {
   /// Always nil: the inline collections of a delta are complete.
   func nextInlinePage() async throws -> InlinePage? { nil }
 
-  func inlinePage(_ inline: InlinePage, _ arriving: ArrivingPage) async throws -> (new: Int64, bytes: Int64) { (0, 0) }
+  func inlinePage(_ inline: InlinePage, _ arriving: ArrivingPage) async throws -> (PageEnd, Int64) { (PageEnd(), 0) }
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks

@@ -27,6 +27,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   var failures = 0
   /// When the read began, in seconds since 1970.
   var began: Double?
+  /// Whether entities were left out, because their keys are unknown.
+  var leavesOutRows: Bool?
   var seen = SeenLinks()
   /// The number of links that referential constraints contradict; nil for none.
   var contradictedLinks: [String: Int64]?

@@ -330,7 +330,7 @@ enum ContentTerm: Sendable, Hashable {
 
   /// The terms by which results of the offline store say what the store knows about an entity.
   private static let ownTerms: Set<String> = [
-    "sap.isLocal", "sap.hasPendingChanges", "sap.inErrorState", "sap.upsertedLastDownload",
+    "sap.isLocal", "sap.hasPendingChanges", "sap.inErrorState", "sap.upsertedLastDownload", "larder.rawValue",
   ]
 
   /// Control information of payloads that are read (OData JSON Format 4.01 §4.6).

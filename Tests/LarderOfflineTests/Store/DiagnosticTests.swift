@@ -42,7 +42,10 @@ struct DiagnosticTests {
       (.excessFractionalDigits(first: "Orders(1)/At", count: 3), "valuesTooPrecise"),
       (.keysRepeated(first: "Ps(1)", count: 2), "keysRepeated"),
       (.undeclaredProperties(["Orders/Extra": 2]), "undeclaredProperties"),
-      (.undeclaredTypes(["N.New": 2]), "undeclaredTypes"), (.pendingRowsChanged(2), "pendingRowsChanged"),
+      (.undeclaredTypes(["N.New": 2]), "undeclaredTypes"),
+      (.rawValues(first: "Orders(1)/At", count: 3), "rawValuesKept"),
+      (.unknownKeys(first: "Orders, entity 1 of the response", count: 1), "unknownKeys"),
+      (.pendingRowsChanged(2), "pendingRowsChanged"),
     ] as [(DownloadNote, String)])
   func remarks(note: DownloadNote, name: String) throws {
     let diagnostic = note.diagnostic(of: "orders")

@@ -90,8 +90,10 @@ extension LocalRows {
   ///     reported.
   ///   - query: the query.
   ///   - navigations: for each query, the numbers of the navigation properties of a table that it reads.
+  ///   - keepsAbsent: whether rows that are not in the read stay as they are, because it left out entities.
   mutating func refold(
-    readWith bits: [Int: Int64], told: [Int: String], query: Int64, navigations: ReadNavigations
+    readWith bits: [Int: Int64], told: [Int: String], query: Int64, navigations: ReadNavigations,
+    keepsAbsent: Bool = false
   ) throws(StorageError) -> [RowReference] {
     var conflicts: [RowReference] = []
     let keyless = try findKeyless()
@@ -106,7 +108,9 @@ extension LocalRows {
       }
       let mask = Int64(1) << bit
       var serverImage = try shown(reference, old, pending)
-      if (serverImage?.integer(.queries) ?? 0) & mask == 0 {
+      if keepsAbsent, (serverImage?.integer(.queries) ?? 0) & mask == 0 {
+        serverImage = old?.isGone == true ? nil : old
+      } else if (serverImage?.integer(.queries) ?? 0) & mask == 0 {
         // The row is not in this read. Its base is the version that other queries have downloaded.
         serverImage = old?.isGone == true ? nil : old
         let queries = serverImage?.integer(.queries) ?? 0

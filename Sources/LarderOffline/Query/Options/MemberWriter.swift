@@ -27,7 +27,8 @@ struct MemberWriter {
       members.append(
         ReadMember(
           name: name, kind: kind, type: type(of: column), types: narrowed(types, selection, items),
-          presence: try shapes.writer.presence(of: column, entity)))
+          presence: try shapes.writer.presence(of: column, entity),
+          mayBeRaw: statement.context.state.hasRawValues && !table.key.contains(column.number)))
     }
     for column in dynamic {
       let undeclared = named.subtracting(entity.computed.keys)
@@ -72,8 +73,10 @@ struct MemberWriter {
         // A property that the defining query left out is absent, not empty.
         place.base = .atom("ifnull(\(text), CASE WHEN \(isPresent) THEN '[]' END)")
       }
+      let collectionOptions = try options(items, column)
+      if collectionOptions != nil || !selection.isAll { try shapes.writer.needFitting(column, of: entity) }
       let shown = try CollectionWriter(statement: statement, environment: environment)
-        .text(place, options: options(items, column), selection)
+        .text(place, options: collectionOptions, selection)
       return .column(statement.column(shown), .json)
     default: return .column(statement.column(text), column.storage)
     }

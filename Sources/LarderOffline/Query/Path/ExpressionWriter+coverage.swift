@@ -21,12 +21,15 @@ extension ExpressionWriter {
     switch ReadOutcome(use, of: coverage.content(of: table)) {
     case .available, .absent: break
     case .failure(let name): throw coverage.failure(name, of: table)
-    case .rowOrFailure(let name): statement.checks.append(("SELECT 1 WHERE 1", coverage.failure(name, of: table)))
+    case .rowOrFailure(let name):
+      let failure = coverage.failure(name, of: table)
+      statement.checks.append(SelectStatement.Check(text: "SELECT 1 WHERE 1", failure: failure))
     }
   }
 
   /// Records that the query reads the value of a property.
   func need(_ column: ReplicaColumn, of entity: EntityScope) throws {
+    try needFitting(column, of: entity)
     guard let name = ReadOutcome(.compute, of: .leftOut).failure, let partial = partial(column, of: entity.table) else {
       return
     }
@@ -34,6 +37,39 @@ extension ExpressionWriter {
     try addCheck(entity, failure) { writer, entity in
       try writer.lackCondition(partial, entity, declaredBy: column.declaringType)
     }
+  }
+
+  /// Adds a check that the value of a property fits its declared type, if the store may have others.
+  func needFitting(_ column: ReplicaColumn, of entity: EntityScope) throws {
+    let table = entity.table
+    guard statement.context.state.hasRawValues, coverage(table) != nil, !table.key.contains(column.number) else {
+      return
+    }
+    // A part of a complex value is unknown if the whole value does not fit.
+    let concerned = table.columns.filter { other in
+      other === column || other.storage == .complex && column.path.starts(with: other.path)
+    }
+    for each in concerned where each.storage != .stream && each.storage != .dynamic {
+      let property = each.path.joined(separator: "/")
+      try addCheck(entity, RawValue.failure(of: table.name, property), rawProperty: property) { writer, entity in
+        RawValue.condition(try writer.reference(each.name, of: entity), in: each.storage)
+      }
+    }
+  }
+
+  /// The name of a row's entity, for errors.
+  private func name(of entity: EntityScope) throws -> SQLText {
+    let table = entity.table
+    guard !table.key.isEmpty else { return SQLText(.text(table.name)) }
+    var parts: [SQLText] = []
+    for number in table.key {
+      let column = table.columns[number]
+      let cell = try reference(column.name, of: entity)
+      let value: SQLText = column.storage == .string ? "quote(\(cell))" : "ifnull(\(cell), '')"
+      let name = table.key.count == 1 ? "" : column.path.joined(separator: "/") + "="
+      parts.append("\(SQLText(.text(name))) || \(value)")
+    }
+    return "\(SQLText(.text(table.name + "("))) || \(SQLText.joined(parts, " || ',' || ")) || ')'"
   }
 
   /// Which rows have a property; nil if all rows have it.
@@ -46,6 +82,7 @@ extension ExpressionWriter {
   func need(_ navigation: ReplicaNavigation, of owner: EntityScope) throws {
     let table = owner.table
     guard let coverage = coverage(table), let number = table.number(of: navigation) else { return }
+    try needFittingEnds(of: navigation, owner)
     if let name = ReadOutcome(.follow, of: .linkNotDownloaded).failure,
       let partial = coverage.navigation(number, in: table)
     {
@@ -59,6 +96,19 @@ extension ExpressionWriter {
     }
     try addCheck(owner, coverage.failure(name, of: target)) { writer, owner in
       try writer.lackOther(of: pairs, owner, target, declaredBy: navigation.declaringType)
+    }
+  }
+
+  /// Adds checks that the columns of a referential constraint fit their types at both ends: a row with another value may
+  /// be related to any row.
+  private func needFittingEnds(of navigation: ReplicaNavigation, _ owner: EntityScope) throws {
+    let context = statement.context
+    guard context.state.hasRawValues, case .columns(let pairs) = navigation.relation else { return }
+    let target = context.plan.tables[navigation.target]
+    let any = EntityScope(statement: statement, alias: context.alias(), table: target, type: target.type)
+    for pair in pairs {
+      try needFitting(owner.table.columns[pair.source], of: owner)
+      try needFitting(target.columns[pair.target], of: any)
     }
   }
 
@@ -80,21 +130,22 @@ extension ExpressionWriter {
   /// Adds a check that no row lacks the data. It examines the rows that the statement reads if they are known, and
   /// otherwise all rows of the table.
   private func addCheck(
-    _ entity: EntityScope, _ failure: OfflineODataError,
+    _ entity: EntityScope, _ failure: OfflineODataError, rawProperty: String? = nil,
     _ lackCondition: (ExpressionWriter, EntityScope) throws -> SQLText
   ) throws {
     let context = statement.context
+    func shown(_ entity: EntityScope) throws -> SQLText { try rawProperty == nil ? "1" : name(of: entity) }
     let text: SQLText
     if entity.statement !== statement {
-      text = "SELECT 1 WHERE \(operand: try lackCondition(self, entity))"
+      text = "SELECT \(try shown(entity)) WHERE \(operand: try lackCondition(self, entity))"
     } else if let rows = statement.reached[entity.alias] {
-      text = "SELECT 1 \(rows.from(try lackCondition(self, entity)))"
+      text = "SELECT \(try shown(entity)) \(rows.from(try lackCondition(self, entity)))"
     } else {
       let any = EntityScope(statement: statement, alias: context.alias(), table: entity.table, type: entity.type)
       let rows = RelatedRows(tables: ["\(try context.table(entity.table.number)) AS \(alias: any.alias)"])
-      text = "SELECT 1 \(rows.from(try lackCondition(self, any)))"
+      text = "SELECT \(try shown(any)) \(rows.from(try lackCondition(self, any)))"
     }
-    statement.checks.append((text, failure))
+    statement.checks.append(SelectStatement.Check(text: text, failure: failure, rawProperty: rawProperty))
   }
 
   /// The condition that a row lacks a property.

@@ -103,8 +103,16 @@ final class SelectStatement {
   var levels: [ODataBoundPath: Int] = [:]
   /// For an alias, the rows that the statement reads under it, or a superset of them, with all tables that join them.
   var reached: [String: RelatedRows] = [:]
-  /// The checks to run before the statement. A row of one of these queries means that data is not in the copy.
-  var checks: [(text: SQLText, failure: OfflineODataError)] = []
+  /// The checks to run before the statement. A row of one of these queries means that data is not in the copy, or does
+  /// not fit its declared type.
+  var checks: [Check] = []
+
+  struct Check {
+    var text: SQLText
+    let failure: OfflineODataError
+    /// For values that do not fit, the path of the property. The query returns the name of the entity.
+    var rawProperty: String?
+  }
   private var places: [SQLText: Int32] = [:]
 
   init(_ context: QueryContext, outer: SelectStatement? = nil) throws {

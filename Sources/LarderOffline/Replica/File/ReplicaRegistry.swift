@@ -20,12 +20,14 @@ struct ReplicaRegistry: Sendable {
   var entities: [Int: Entry] = [:]
   var links: [Int: Entry] = [:]
   private let hasFormerKeys: Bool
+  private let hasRawValues: Bool
   private let queries: [KnownQuery]
 
   init(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     self.plan = plan
     hasFormerKeys =
       try connection.first("SELECT 1 FROM larder_local LIMIT 1") { (_) throws(StorageError) in true } ?? false
+    hasRawValues = try connection.setting(RawValue.setting) != nil
     queries = try connection.knownQueries(plan)
     let tables = Dictionary(plan.tables.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
     let names = Dictionary(plan.links.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
@@ -54,7 +56,7 @@ struct ReplicaRegistry: Sendable {
         links[link.number].map { TableDDL.quoted(Self.name("l", $0)) } ?? TableDDL.emptyLinks
       },
       search: plan.tables.map { table in entities[table.number]?.search.map(TableDDL.quoted) },
-      hasFormerKeys: hasFormerKeys, queries: queries)
+      hasFormerKeys: hasFormerKeys, hasRawValues: hasRawValues, queries: queries)
   }
 
   static func name(_ letter: String, _ entry: Entry) -> String { "\(letter)\(entry.id)_\(entry.generation)" }

@@ -11,6 +11,8 @@ struct ReplicaState: Sendable, Hashable {
   var search: [String?]
   /// Whether the local key of any row was replaced by the service's.
   var hasFormerKeys = false
+  /// Whether rows may have values that do not fit their declared type (``RawValue``).
+  var hasRawValues = false
   /// The defining queries, and which properties and links their rows have.
   var queries: [KnownQuery] = []
 }

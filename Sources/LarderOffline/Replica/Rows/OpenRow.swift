@@ -26,6 +26,8 @@ struct OpenRow {
   var linkURLs: [Int: String] = [:]
   /// The URLs of the entity itself.
   var links = GivenLinks()
+  /// Whether a property of the key has a value that does not fit.
+  var hasUnfittingKey = false
   var media: MediaInfo?
   var streams: [Int: MediaInfo] = [:]
   /// Undeclared properties by the number of their column.

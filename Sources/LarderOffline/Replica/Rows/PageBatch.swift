@@ -139,6 +139,19 @@ struct PageBatch: Sendable {
     cells[row.table].removeLastRow()
   }
 
+  /// Removes the rows from an index on, and everything that belongs to them.
+  mutating func removeRows(from first: Int) {
+    while rows.count > first { removeLastRow() }
+    links.removeAll { $0.source >= first || $0.target >= first }
+    outerLinks.removeAll { $0.inner >= first }
+    completeLinks.removeAll { $0.row >= first }
+    completeNavigations.removeAll { $0.source >= first }
+    members.removeAll { $0.navigation.source >= first || $0.target >= first }
+    inlines.removeAll { $0.parent >= first }
+    ids = ids.filter { $0.key < first }
+    outerParents = outerParents.filter { $0.key < first }
+  }
+
   mutating func set(_ flags: Flags, of row: Int) {
     rows[row].flags = flags
     hasFlags = true

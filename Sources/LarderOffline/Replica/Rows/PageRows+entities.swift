@@ -222,7 +222,7 @@ extension PageRows {
   /// Copies columns of a referential constraint from the end that has them to the other end.
   mutating func fillTies() {
     for tie in ties {
-      for pair in tie.pairs {
+      for pair in tie.pairs where !isRaw(tie.source, pair.source) && !isRaw(tie.target, pair.target) {
         let hasSource = batch.isPresent(tie.source, pair.source)
         let hasTarget = batch.isPresent(tie.target, pair.target)
         if hasSource, !hasTarget {

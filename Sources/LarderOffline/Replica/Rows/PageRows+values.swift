@@ -109,7 +109,7 @@ extension PageRows {
   ///
   /// - Parameter selected: the columns that were requested; nil for all. Other columns are not set, because the payload
   ///   omits them.
-  private mutating func setNullComplex(_ marker: Int, _ top: Int, only selected: Set<Int>? = nil) {
+  mutating func setNullComplex(_ marker: Int, _ top: Int, only selected: Set<Int>? = nil) {
     let path = frames[top].table.columns[marker].path
     for column in frames[top].table.columns
     where column.path.starts(with: path) && selected?.contains(column.number) ?? true {

@@ -25,7 +25,7 @@ struct PageRows {
   /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has. They are stored unchanged.
-  var fineValues = FineValues()
+  var fineValues = NotedValues()
   /// Such values of entities that have not ended yet, with the indexes of their rows.
   var openFineValues: [(row: Int, property: String)] = []
 
@@ -54,6 +54,14 @@ struct PageRows {
   let followsLinks: Bool
   /// What the rows show of these links, by level.
   var shown: [[LinkFacts]]
+  /// Whether values that do not fit their declared type are kept as texts, and entities with unknown keys are left out.
+  let keepsRawValues: Bool
+  /// The kept values.
+  var rawValues = NotedValues()
+  /// Kept values of entities that have not ended yet, with the indexes of their rows.
+  var openRawValues: [(row: Int, property: String)] = []
+  /// The entities that were left out.
+  var unknownKeys = NotedValues()
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
 
   struct Tie {
@@ -71,14 +79,17 @@ struct PageRows {
   ///   - notesMembers: whether the members of navigation properties are recorded, for changes.
   ///   - selected: the columns that the query's `$select` returns, by table.
   ///   - requested: the links that the query requests.
+  ///   - keepsRawValues: whether values that do not fit their declared type are kept.
   init(
     plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
-    selected: [Int: Set<Int>] = [:], requested: RequestedLinks? = nil, followsLinks: Bool = false
+    selected: [Int: Set<Int>] = [:], requested: RequestedLinks? = nil, followsLinks: Bool = false,
+    keepsRawValues: Bool = false
   ) {
     self.plan = plan
     self.followsLinks = followsLinks
     self.requested = requested
     shown = requested.flatMap { $0.isEmpty ? nil : PageRows.noFacts($0) } ?? []
+    self.keepsRawValues = keepsRawValues
     self.selected = selected
     self.notesMembers = notesMembers
     model = plan.model
@@ -218,6 +229,11 @@ struct PageRows {
     try close(&frame)
     if frame.level >= 0 { noteRequestedLinks(frame, top) }
     frames.removeLast()
+    if frame.hasUnfittingKey, batch.lacksKey(frame.index) {
+      leaveOut(frame)
+      if frames.isEmpty { rootCount += 1 }
+      return
+    }
     guard frames.isEmpty else { return join(frame) }
     try checkContent(frame)
     if let rootParent { joinRoot(frame, rootParent) }

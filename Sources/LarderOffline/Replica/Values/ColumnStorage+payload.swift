@@ -123,6 +123,8 @@ struct ColumnValueError: Error, Sendable, Hashable, CustomStringConvertible {
 extension ColumnValueError: ErrorWithCure {
   /// What to do about the value. A key cannot be left out of `$select`.
   var cure: String {
-    isOfKey ? "It is part of a key: report it to the service." : OfflineODataError.valueCure
+    isOfKey
+      ? "It is part of a key: report it to the service, or leave such entities out with keepsRawValues (--raw-values)."
+      : OfflineODataError.valueCure
   }
 }

@@ -174,6 +174,7 @@ extension RowDecoder {
     let row = unsafe try row()
     switch scope.members[number] {
     case .column(let column, let storage, let type):
+      try checkFits(column, storage, key)
       return decoder(
         unsafe try DecodedScalar(row.pointee, column: column, storage: storage, type: type, model: types.model))
     case .text(let column): return decoder(unsafe .text(row.pointee.utf8Text(column)))
@@ -191,6 +192,22 @@ extension RowDecoder {
       return decoder(.integer(try count(expand)))
     case .complex: return decoder(.compound)
     }
+  }
+
+  /// Throws if a column of the row has a value that does not fit its declared type.
+  func checkFits(_ column: Int32, _ storage: ColumnStorage, _ key: any CodingKey) throws {
+    let row = unsafe try row()
+    guard unsafe row.pointee.storageClass(column) == RawValue.storageClass(in: storage) else { return }
+    var entity = ""
+    if let number = scope.number("@odata.id"), case .id(let identity) = scope.members[number],
+      let path = unsafe try identity.path(row.pointee, below: nil)
+    {
+      entity = String(decoding: path, as: UTF8.self) + "/"
+    }
+    throw DecodingError.dataCorrupted(
+      .init(
+        codingPath: parentPath + [key],
+        debugDescription: "The value of \(entity)\(key.stringValue) does not fit its declared type."))
   }
 
   private func count(_ expand: RowExpand) throws -> Int64 {

@@ -50,6 +50,7 @@ extension RowDecoder {
       let row = unsafe try row()
       guard try has(number) else { throw missing(key) }
       guard unsafe !row.pointee.isNull(marker) else { throw null(type, key) }
+      try checkFits(marker, .complex, key)
       return try Value(from: self.inner(number, inner, key))
     case .expand(let expand):
       guard let value = try related(type, expand, key) else { throw null(type, key) }
@@ -81,6 +82,7 @@ extension RowDecoder {
     guard case .column(let column, let storage, let type) = scope.members[number], storage == .json || storage == .geo
     else { return nil }
     guard try has(number) else { throw missing(key) }
+    try checkFits(column, storage, key)
     let row = unsafe try row()
     guard unsafe row.pointee.storageClass(column) == .text else { return nil }
     let node = unsafe try ResultTypes.node(Array(row.pointee.utf8(column)))

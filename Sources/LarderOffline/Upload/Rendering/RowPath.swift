@@ -145,6 +145,10 @@ struct RowPath {
 extension ReplicaColumn {
   /// The value of a cell that is not read from a row.
   func value(of cell: SQLValue, model: EdmModel) throws(ODataValueError) -> ODataValue {
+    guard !RawValue.isOne(cell, in: storage) else {
+      throw ODataValueError(
+        .notSupported("a value that does not fit its declared type"), type: type.primitive, text: name)
+    }
     switch cell {
     case .null: return .null
     case .blob(let bytes): return .binary(bytes)

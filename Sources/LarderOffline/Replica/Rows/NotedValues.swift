@@ -1,8 +1,7 @@
 import LarderOData
 
-/// Durations and V2 dates with a precision beyond picoseconds, which are stored exactly: the first such value, and
-/// their number.
-struct FineValues: Sendable, Hashable {
+/// Values of a response that a download reports: the first one, and their number.
+struct NotedValues: Sendable, Hashable {
   /// The entity and property of the first value; nil if there is none.
   private(set) var first: String?
   private(set) var count: Int64 = 0
@@ -12,7 +11,7 @@ struct FineValues: Sendable, Hashable {
     count += 1
   }
 
-  mutating func add(_ others: FineValues) {
+  mutating func add(_ others: NotedValues) {
     first = first ?? others.first
     count += others.count
   }
@@ -59,10 +58,16 @@ extension PageRows {
 
   /// Adds the names of their entities to recorded values, once the keys have been read.
   mutating func noteFineValues() {
-    guard !openFineValues.isEmpty else { return }
-    for (row, property) in openFineValues {
-      fineValues.add((name(row) ?? batch.table(of: row).name) + "/" + property)
+    if !openFineValues.isEmpty {
+      for (row, property) in openFineValues { fineValues.add(place(row, property)) }
+      openFineValues.removeAll()
     }
-    openFineValues.removeAll()
+    guard !openRawValues.isEmpty else { return }
+    for (row, property) in openRawValues { rawValues.add(place(row, property)) }
+    openRawValues.removeAll()
+  }
+
+  private func place(_ row: Int, _ property: String) -> String {
+    (name(row) ?? batch.table(of: row).name) + "/" + property
   }
 }
