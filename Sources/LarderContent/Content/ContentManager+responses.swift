@@ -9,7 +9,7 @@ import LarderHTTP
 extension ContentManager {
   /// The first response; nil if there is an intermediate one that cannot be used.
   func first<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value>? {
-    let cachedResponse = try await cachedResponse(for: query, isSettled: false)
+    let cachedResponse = try await cachedResponse(for: query, isSettled: false, isParsed: true)
     if cachedResponse.isFinal { return try await final(cachedResponse, query) }
     do {
       let data = try await content(of: cachedResponse, query)
@@ -22,11 +22,11 @@ extension ContentManager {
 
   /// The final response.
   func settled<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value> {
-    try await final(try await cachedResponse(for: query, isSettled: true), query)
+    try await final(try await cachedResponse(for: query, isSettled: true, isParsed: true), query)
   }
 
-  /// Creates the final response. Content that the parser rejects is not kept in the cache, so that no later query fails
-  /// for it. If it came from the cache, the server is requested once for a better response.
+  /// Creates the final response. New content that the parser rejects is not stored. If the content came from the cache,
+  /// the server is requested once for a better response.
   private func final<Value>(
     _ cachedResponse: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> ContentResponse<Value> {
@@ -41,15 +41,26 @@ extension ContentManager {
       return try await replaced(query, error)
     }
     do {
-      return try response(cachedResponse, data, query)
+      return try await judged(cachedResponse, data, query)
     } catch {
-      guard query.policy != .cacheOnly, cachedResponse.origin != .generated else { throw error }
-      if cachedResponse.origin == .network {
-        await forget(cachedResponse, query)
-        throw error
-      }
+      guard query.policy != .cacheOnly, cachedResponse.origin.isStored else { throw error }
       return try await replaced(query, error)
     }
+  }
+
+  /// Parses the content. What is stored is replaced only if the parser accepts the content.
+  private func judged<Value>(
+    _ cachedResponse: CachedResponse, _ data: Data, _ query: ContentQuery<Value>
+  ) async throws(ContentError) -> ContentResponse<Value> {
+    let contentResponse: ContentResponse<Value>
+    do {
+      contentResponse = try response(cachedResponse, data, query)
+    } catch {
+      cachedResponse.parserVerdict?.reject()
+      throw error
+    }
+    await cachedResponse.parserVerdict?.accept()
+    return contentResponse
   }
 
   /// Sends the request without using the stored response. If the server does not respond, the stored response stays.
@@ -58,27 +69,12 @@ extension ContentManager {
   ) async throws(ContentError) -> ContentResponse<Value> {
     let cachedResponse: CachedResponse
     do {
-      cachedResponse = try await self.cachedResponse(for: query, isSettled: true, ignoresStoredResponse: true)
+      cachedResponse = try await self.cachedResponse(
+        for: query, isSettled: true, isParsed: true, ignoresStoredResponse: true)
     } catch let failure {
       throw failure.isCancelled ? failure : error
     }
-    let data = try await content(of: cachedResponse, query)
-    do {
-      return try response(cachedResponse, data, query)
-    } catch let second {
-      await forget(cachedResponse, query)
-      throw second
-    }
-  }
-
-  private func forget<Value>(_ cachedResponse: CachedResponse, _ query: ContentQuery<Value>) async {
-    // With the fields that were sent to that URL: another origin did not get the caller's credentials.
-    let request = cachedResponse.redirected ?? query.request
-    do throws(CacheError) {
-      try await engine.removeContent(of: request)
-    } catch {
-      engine.report(.cacheRemovalFailed, request.url.absoluteString, error)
-    }
+    return try await judged(cachedResponse, try await content(of: cachedResponse, query), query)
   }
 
   // MARK: One response
@@ -150,15 +146,18 @@ extension ContentManager {
 
   /// Requests a response from the engine, and follows redirects through it: each of them is stored by its own rules.
   ///
-  /// - Parameter isSettled: waits for the final response if there is an intermediate one.
+  /// - Parameters:
+  ///   - isSettled: waits for the final response if there is an intermediate one.
+  ///   - isParsed: whether new content is stored only after the query's parser has accepted it.
   func cachedResponse<Value>(
-    for query: ContentQuery<Value>, isSettled: Bool, ignoresStoredResponse: Bool = false
+    for query: ContentQuery<Value>, isSettled: Bool, isParsed: Bool = false, ignoresStoredResponse: Bool = false
   ) async throws(ContentError) -> CachedResponse {
     let first = query.request
     var last = first
     do throws(HTTPTransportError) {
       guard query.followsRedirects else {
-        return try await step(first, query: query, isSettled: isSettled, ignoresStoredResponse: ignoresStoredResponse)
+        return try await step(
+          first, query: query, isSettled: isSettled, isParsed: isParsed, ignoresStoredResponse: ignoresStoredResponse)
       }
       return try await first.followingRedirects(
         response: { $0.response },
@@ -167,10 +166,9 @@ extension ContentManager {
         passed: { $0.revalidation?.runInBackground() }, environment: engine.options.environment,
         { request async throws(HTTPTransportError) in
           last = request
-          var cachedResponse = try await step(
-            request, query: query, isSettled: isSettled, ignoresStoredResponse: ignoresStoredResponse)
-          cachedResponse.redirected = request
-          return cachedResponse
+          return try await step(
+            request, query: query, isSettled: isSettled, isParsed: isParsed,
+            ignoresStoredResponse: ignoresStoredResponse)
         })
     } catch {
       throw ContentError(.transport(error), url: last.url)
@@ -178,11 +176,11 @@ extension ContentManager {
   }
 
   private func step<Value>(
-    _ request: HTTPRequest, query: ContentQuery<Value>, isSettled: Bool, ignoresStoredResponse: Bool
+    _ request: HTTPRequest, query: ContentQuery<Value>, isSettled: Bool, isParsed: Bool, ignoresStoredResponse: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try request.validate()
     let cachedResponse = try await engine.respond(
-      request, query.policy, query.freshness, ignoresStoredResponse: ignoresStoredResponse)
+      request, query.policy, query.freshness, ignoresStoredResponse: ignoresStoredResponse, isParsed: isParsed)
     guard isSettled, let revalidation = cachedResponse.revalidation else { return cachedResponse }
     cachedResponse.response.body.cancel()
     return try await revalidation.response()

@@ -14,6 +14,8 @@ struct CacheRequest: Sendable {
   let key: String
   /// True after the stored response could not be read: it must not be used.
   var ignoresStoredResponse = false
+  /// True if a parser must accept the content before it replaces what is stored.
+  var isParsed = false
   /// Whether the request may use a transfer that another request started.
   var canShareTransfer = true
   /// How often the request was looked up in the cache.

@@ -28,8 +28,8 @@ public struct CachedResponse: Sendable {
   /// read to the end.
   public var isStored: Bool { storing.isSet }
 
-  /// The request of this response, if redirects led to it.
-  var redirected: HTTPRequest?
+  /// How the query's parser decides whether the content is stored; nil if no parser decides.
+  var parserVerdict: ParserVerdict?
 
   /// True if no newer response follows.
   public var isFinal: Bool { revalidation == nil }

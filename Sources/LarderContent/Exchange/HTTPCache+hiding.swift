@@ -24,6 +24,15 @@ extension HTTPCache {
     return nil
   }
 
+  /// True if a success is stored that a new one would replace.
+  func hasSuccess(for originRequest: OriginRequest, rules: StoredRules?) async -> Bool {
+    do throws(CacheError) {
+      return try await success(originRequest.cacheRequest, isVaried: rules?.vary?.isEmpty == false) != nil
+    } catch {
+      return true
+    }
+  }
+
   /// Stores a response beside a success, or beside an index, that it hides. Returns nil if it changes nothing.
   ///
   /// The success is marked first: if only that is done, requests are sent to the server, and no caller gets the success

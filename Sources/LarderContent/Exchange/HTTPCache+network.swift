@@ -17,7 +17,8 @@ extension HTTPCache {
     let joinResult = transfers.joinOrBegin(
       key: cacheRequest.key, fields: cacheRequest.request.fields,
       shareKey: OriginRequest.shareKey(cacheRequest, lookup),
-      timeouts: cacheRequest.request.timeouts, asReader: true, endedTransfers: cacheRequest.lookups.endedTransfers,
+      timeouts: cacheRequest.request.timeouts, asReader: true, parses: cacheRequest.isParsed,
+      endedTransfers: cacheRequest.lookups.endedTransfers,
       mark: sharedCache?.invalidationMark(of: cacheRequest.resource))
     switch joinResult {
     case .begun(let transfer, let member):
@@ -228,7 +229,10 @@ extension HTTPCache {
     let response = HTTPResponse(
       status: head.status, fields: fields, url: cacheRequest.request.url,
       body: body(of: head, transfer, member: member, cacheRequest))
-    return CachedResponse(response: response, origin: .network, storing: transfer.storing)
+    let parserVerdict = transfer.approval.receive(member)
+    var cachedResponse = CachedResponse(response: response, origin: .network, storing: transfer.storing)
+    if cacheRequest.isParsed { cachedResponse.parserVerdict = parserVerdict }
+    return cachedResponse
   }
 
   private func body(

@@ -39,14 +39,16 @@ extension HTTPCache {
   /// Stores the beginning of a complete response that was interrupted, if it can be completed later.
   ///
   /// It does not replace a complete response, which may still be used if the server fails, nor a part of this
-  /// representation that is at least as long.
+  /// representation that is at least as long. Without approval, which needs all of the content, it does not replace a
+  /// part of another representation either.
   func store(
-    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ originRequest: OriginRequest
+    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ originRequest: OriginRequest,
+    isApproved: Bool
   ) async -> CacheEntry? {
     guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return nil }
     if let present = await present(originRequest)?.entry {
       let isSame = StrongValidator(present.rules) == StrongValidator(StoredRules(metadata))
-      if !present.rules.isPartial || (isSame && present.length >= count) { return nil }
+      if !present.rules.isPartial || (isSame ? present.length >= count : !isApproved) { return nil }
     }
     return await commit(writer, stored, originRequest)
   }

@@ -57,7 +57,7 @@ extension HTTPCache {
       case .begun(let transfer, let member) = transfers.joinOrBegin(
         key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: nil,
         timeouts: cacheRequest.request.timeouts,
-        asReader: true)
+        asReader: true, parses: cacheRequest.isParsed)
     {
       let head = TransferHead(
         status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)

@@ -28,11 +28,16 @@ extension HTTPCache {
   }
 
   /// The response to a request; with `ignoresStoredResponse` from the network, without a condition.
+  ///
+  /// - Parameter isParsed: whether content is stored only after a parser has accepted it
+  ///   (``CachedResponse/parserVerdict``).
   func respond(
-    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStoredResponse: Bool
+    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStoredResponse: Bool,
+    isParsed: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
       var cacheRequest = await cacheRequest(request, policy, override)
+      cacheRequest.isParsed = isParsed
       if ignoresStoredResponse {
         cacheRequest.ignoresStoredResponse = true
         cacheRequest.canShareTransfer = false

@@ -86,7 +86,9 @@ extension HTTPCache {
     _ response: HTTPResponse, originResponse: OriginResponse, originRequest: OriginRequest, transfer: Transfer
   ) async {
     let metadata = await metadata(toStore: originResponse, originRequest)
-    if metadata == nil, !transfer.isOutdated { await discardOutdated(originRequest, originResponse) }
+    let discards = metadata == nil && !transfer.isOutdated
+    let awaitsParser = transfer.awaitsParser(status: response.status)
+    if discards, !awaitsParser { await discardOutdated(originRequest, originResponse) }
     var head = TransferHead(
       status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
     if metadata == nil, isStorable(originResponse, originRequest) {
@@ -95,6 +97,7 @@ extension HTTPCache {
     if originRequest.purpose == .completion { limitToRequestedRange(&head, originRequest.cacheRequest) }
     var pump = Pump(
       engine: self, transfer: transfer, originRequest: originRequest, originResponse: originResponse, head: head)
+    pump.discardsStored = discards && awaitsParser
     await pump.run(response.body)
   }
 

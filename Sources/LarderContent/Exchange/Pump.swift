@@ -11,6 +11,8 @@ struct Pump {
   private let completion: Completion?
   /// Stores the content. Nil after a failure, and if nothing is stored.
   private var writer: (any CacheWriter)?
+  /// True if the stored response is outdated as soon as a parser accepts the content, which is not stored itself.
+  var discardsStored = false
   private var received = 0
   /// The last piece of content. Readers get it after it is stored, so that a later request finds the stored response.
   private var lastBytes: [UInt8]?
@@ -94,6 +96,32 @@ struct Pump {
     if let length = head.length, received != length {
       throw HTTPTransportError.connectionLost(reason: "only \(received) of \(length) bytes were received")
     }
+    if await isApproved() { await store() }
+    engine.transfers.detach(transfer, isShareable: isShareable)
+    transfer.approval.settle()
+    deliver()
+    transfer.end(.complete)
+  }
+
+  /// True if the content may replace what is stored. Readers with parsers get all of the content before they decide.
+  private mutating func isApproved() async -> Bool {
+    guard writer != nil || discardsStored, transfer.awaitsParser(status: head.status) else { return true }
+    deliver()
+    transfer.end(.complete)
+    switch await transfer.approval.verdict() {
+    case .accepted: return true
+    case .rejected: return false
+    case .undecided: return await !engine.hasSuccess(for: originRequest, rules: head.rules)
+    }
+  }
+
+  private mutating func deliver() {
+    transfer.publish(.success(.content(head)))
+    if let bytes = lastBytes.take() { transfer.publish(bytes) }
+  }
+
+  private mutating func store() async {
+    if discardsStored { await engine.discardOutdated(originRequest, originResponse) }
     if let writer, let metadata = head.metadata {
       let entry = await engine.unlessOutdated(transfer, originRequest) {
         let entry =
@@ -113,13 +141,9 @@ struct Pump {
         if entry.length == received { transfer.spool(is: entry) }
       }
     }
-    engine.transfers.detach(transfer, isShareable: isShareable)
-    transfer.publish(.success(.content(head)))
-    if let lastBytes { transfer.publish(lastBytes) }
-    transfer.end(.complete)
   }
 
-  private func reportInterruption(_ error: HTTPTransportError) async {
+  private mutating func reportInterruption(_ error: HTTPTransportError) async {
     if let writer, let metadata = head.metadata, received > 0 {
       _ = await engine.unlessOutdated(transfer, originRequest) {
         if let completion {
@@ -127,13 +151,15 @@ struct Pump {
         } else if metadata.status == 206 {
           await engine.store(part: writer, received, metadata, originRequest)
         } else {
-          await engine.store(beginning: writer, received, metadata, originRequest)
+          await engine.store(
+            beginning: writer, received, metadata, originRequest,
+            isApproved: !transfer.awaitsParser(status: head.status))
         }
       }
     }
     engine.transfers.detach(transfer, isShareable: nil)
-    transfer.publish(.success(.content(head)))
-    if let lastBytes { transfer.publish(lastBytes) }
+    transfer.approval.settle()
+    deliver()
     transfer.end(.failed(error))
   }
 }

@@ -66,6 +66,8 @@ final class Transfer: Sendable {
 
   /// Set when the response is stored.
   let storing = StoringMark(false)
+  /// Whether the content may replace what is stored.
+  let approval = ContentApproval()
 
   /// Called with the error if spooled content cannot be read back.
   private let onUnreadable: @Sendable (CacheError) -> Void
@@ -88,11 +90,18 @@ final class Transfer: Sendable {
   // MARK: Members
 
   /// Adds a member; nil if it is too late for that. A member that does not read only waits for the end.
-  func join(asReader isReader: Bool = true) -> Int? { state.withLock { $0.join(asReader: isReader) } }
+  ///
+  /// - Parameter parses: whether the content may be stored only if the member's parser, or that of another, accepts it.
+  func join(asReader isReader: Bool = true, parses: Bool = false) -> Int? {
+    guard let member = state.withLock({ $0.join(asReader: isReader) }) else { return nil }
+    approval.join(member, parses: parses)
+    return member
+  }
 
   /// Removes a member; a second call has no effect.
   func leave(_ id: Int) {
     let result = state.withLock { $0.leave(id, finishing: finishing) }
+    approval.leave(id)
     for waiting in result.resumed { waiting.resume() }
     if result.isAbandoned { cancel() }
   }
@@ -274,6 +283,9 @@ final class Transfer: Sendable {
 
   /// Sets the entry that the spool has become: the remaining content is read from it.
   func spool(is entry: CacheEntry) { _ = source.withLock { exchange(&$0, with: .entry(entry)) } }
+
+  /// True if a parser must accept the content before it replaces what is stored. Only successes replace anything.
+  func awaitsParser(status: Int) -> Bool { Succession(status: status) == .replaces && approval.needsParser }
 
   func stopSpooling() { state.withLock { $0.stopSpooling() } }
 

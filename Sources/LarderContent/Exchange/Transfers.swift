@@ -62,7 +62,7 @@ final class Transfers: Sendable {
     }
   }
 
-  /// The result of ``joinOrBegin(key:fields:shareKey:timeouts:asReader:endedTransfers:mark:)``.
+  /// The result of ``joinOrBegin(key:fields:shareKey:timeouts:asReader:parses:endedTransfers:mark:)``.
   enum JoinResult {
     /// The request has joined a transfer that another one has begun.
     case joined(Transfer, member: Int)
@@ -105,6 +105,7 @@ final class Transfers: Sendable {
   /// - Parameter endedTransfers: ``endedCount`` before the lookup; nil if the lookup need not be repeated.
   func joinOrBegin(
     key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool,
+    parses: Bool = false,
     endedTransfers: Int? = nil,
     mark: InvalidationMark? = nil
   ) -> JoinResult {
@@ -112,7 +113,7 @@ final class Transfers: Sendable {
     let transfer = Transfer(
       window: window, slowReaderTimeout: slowReaderTimeout, finishing: finishing, mark: mark, environment: environment,
       onUnreadable: onUnreadable)
-    guard let member = transfer.join(asReader: asReader) else { return .closed }
+    guard let member = transfer.join(asReader: asReader, parses: parses) else { return .closed }
     var full: Transfer?
     while true {
       let (running, joinResult) = state.withLock { state -> (Transfer?, JoinResult) in
@@ -123,7 +124,7 @@ final class Transfers: Sendable {
         return (nil, .begun(transfer, member: member))
       }
       guard let running else { return joinResult }
-      if let member = running.join(asReader: asReader) { return .joined(running, member: member) }
+      if let member = running.join(asReader: asReader, parses: parses) { return .joined(running, member: member) }
       full = running
     }
   }
@@ -154,6 +155,7 @@ final class Transfers: Sendable {
   /// Removes a transfer whose task ends.
   func remove(_ transfer: Transfer) {
     detach(transfer, isShareable: nil)
+    transfer.approval.settle()
     _ = state.withLock { $0.running.removeValue(forKey: ObjectIdentifier(transfer)) }
   }
 

@@ -8,8 +8,10 @@ struct ManagerRig {
   let rig: EngineRig
   let manager: ContentManager
 
-  init(_ automatic: (@Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted?)? = nil) {
-    rig = EngineRig(automatic)
+  init(
+    over cache: (any Cache)? = nil, _ automatic: (@Sendable (HTTPRequest, Int) -> ManualNetwork.Scripted?)? = nil
+  ) {
+    rig = EngineRig(automatic, over: cache)
     manager = ContentManager(engine: rig.engine)
   }
 
