@@ -183,7 +183,7 @@ extension ContentManager {
       request, query.policy, query.freshness, ignoresStoredResponse: ignoresStoredResponse, isParsed: isParsed)
     guard isSettled, let revalidation = cachedResponse.revalidation else { return cachedResponse }
     cachedResponse.response.body.cancel()
-    return try await revalidation.response()
+    return try await revalidation.responseOrStale()
   }
 }
 

@@ -7,6 +7,8 @@ struct CacheRequest: Sendable {
   var request: HTTPRequest
   let rules: RequestRules
   private(set) var policy: ContentPolicy
+  /// The policy that decides whether a stale response is used after a failure.
+  private(set) var failurePolicy: ContentPolicy
   let override: FreshnessOverride
   /// The normalised URL.
   let resource: String
@@ -50,6 +52,7 @@ struct CacheRequest: Sendable {
     self.request = request
     self.request.followsRedirects = false
     self.policy = policy
+    failurePolicy = policy
     self.override = override
     self.resource = resource
     self.key = key
@@ -75,9 +78,13 @@ struct CacheRequest: Sendable {
   var caller: String { String(key.dropFirst(resource.count)) }
 
   /// This request for a revalidation by the server. It can share the transfer of other requests that want one too.
-  var revalidating: CacheRequest {
+  ///
+  /// - Parameter orStale: whether the request's policy decides about stale content after a failure; otherwise the failure
+  ///   is returned.
+  func revalidating(orStale: Bool = false) -> CacheRequest {
     var cacheRequest = self
     cacheRequest.policy = .reload
+    if !orStale { cacheRequest.failurePolicy = .reload }
     cacheRequest.canShareTransfer = rules.method == .get && !rules.hasRange && !rules.isConditional
     return cacheRequest
   }

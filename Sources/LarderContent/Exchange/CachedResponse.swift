@@ -94,8 +94,15 @@ public struct HTTPRevalidation: Sendable {
   }
 
   /// Requests the server's response and waits for it. Shares the transfer if one is already running.
+  ///
+  /// Throws or returns the server's failure, whatever the policy of the query.
   public func response() async throws(HTTPTransportError) -> CachedResponse {
-    try await engine.revalidate(cacheRequest)
+    try await engine.revalidate(cacheRequest, orStale: false)
+  }
+
+  /// Requests the server's response. After a failure, the policy of the query decides whether stale content is used.
+  func responseOrStale() async throws(HTTPTransportError) -> CachedResponse {
+    try await engine.revalidate(cacheRequest, orStale: true)
   }
 
   /// Starts the validation as a background task of the engine: it renews the stored response, and delivers the content

@@ -321,9 +321,10 @@ extension HTTPCache {
   private func staleResponse(
     for failure: StaleVerdict.Failure, _ cacheRequest: CacheRequest, lookup: CacheLookup, reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
-    let lookup = lookup.shown(offline: cacheRequest.policy == .staleWhenUnreachable)
+    let lookup = lookup.shown(offline: cacheRequest.failurePolicy == .staleWhenUnreachable)
     guard let entry = lookup.entry, !Task.isCancelled else { return nil }
-    let context = cacheRequest.context(now: options.now(), lookup: lookup)
+    var context = cacheRequest.context(now: options.now(), lookup: lookup)
+    context.policy = cacheRequest.failurePolicy
     guard case .serve(let freshness) = StaleVerdict.of(failure, cacheRequest.rules, stored: entry.rules, context) else {
       return nil
     }
@@ -354,8 +355,9 @@ extension HTTPCache {
   // MARK: Revalidation
 
   /// Requests the server's response after an intermediate one; shares the transfer if one is already running.
-  func revalidate(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
-    try await unlessSuspended { () async throws(HTTPTransportError) in try await respond(to: cacheRequest.revalidating)
+  func revalidate(_ cacheRequest: CacheRequest, orStale: Bool) async throws(HTTPTransportError) -> CachedResponse {
+    try await unlessSuspended { () async throws(HTTPTransportError) in
+      try await respond(to: cacheRequest.revalidating(orStale: orStale))
     }
   }
 
@@ -363,7 +365,7 @@ extension HTTPCache {
     // A response to HEAD renews the stored response or marks it as outdated, and never replaces it (RFC 9111 §4.3.5).
     if cacheRequest.rules.method == .head { return passInBackground(cacheRequest) }
     transfers.runInBackground(cacheRequest.key) { [self] in
-      let cacheRequest = cacheRequest.revalidating
+      let cacheRequest = cacheRequest.revalidating()
       let lookup = await lookup(cacheRequest)
       let joinResult = transfers.joinOrBegin(
         key: cacheRequest.key, fields: cacheRequest.request.fields,
@@ -384,7 +386,7 @@ extension HTTPCache {
   private func passInBackground(_ cacheRequest: CacheRequest) {
     transfers.runInBackground("HEAD " + cacheRequest.key) { [self] in
       // If there is no response, the stored response stays as it is, and the next request tries again.
-      if let cachedResponse = try? await pass(cacheRequest.revalidating, .stale) {
+      if let cachedResponse = try? await pass(cacheRequest.revalidating(), .stale) {
         cachedResponse.response.body.cancel()
       }
     }

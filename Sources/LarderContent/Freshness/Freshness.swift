@@ -22,7 +22,8 @@ extension StoredRules {
   /// The freshness at a time; nil if the clock went backwards.
   ///
   /// Without overrides the soft TTL is the freshness lifetime, and the TTL is the sum of that and
-  /// `stale-while-revalidate`, which `must-revalidate` and `no-cache` exclude (RFC 5861 §3).
+  /// `stale-while-revalidate`, which `must-revalidate` and `no-cache` exclude (RFC 5861 §3). An error that declares no
+  /// lifetime is fresh for at most ``errorLimit``, whatever the overrides.
   package func freshness(at now: Int64, _ override: FreshnessOverride) -> Freshness? {
     guard let age = currentAge(at: now) else { return nil }
     let serverLifetime = lifetime ?? 0
@@ -33,6 +34,7 @@ extension StoredRules {
     }
     if let ttl = override.ttl {
       hard = ttl.wholeMilliseconds
+      if status >= 400, lifetime == nil || isHeuristic { hard = min(hard, StoredRules.errorLimit) }
       soft = hard
     }
     if let softTTL = override.softTTL { soft = min(softTTL.wholeMilliseconds, hard) }

@@ -4,6 +4,9 @@ extension StoredRules {
   package static let heuristicShare: Int64 = 10
   /// The maximum heuristic lifetime, in milliseconds: a week.
   package static let heuristicLimit: Int64 = 7 * 86_400_000
+  /// The maximum lifetime of an error that declares none, in milliseconds: a server that reports a resource as missing
+  /// may have it again at any time.
+  package static let errorLimit: Int64 = 10_000
 
   /// The age of a response on arrival, in milliseconds (RFC 9111 §4.2.3).
   ///
@@ -39,7 +42,8 @@ extension StoredRules {
     }
     let creationTime = date.map(StoredRules.milliseconds) ?? responseTime
     let unchanged = max(0, StoredRules.saturating(creationTime, minus: StoredRules.milliseconds(lastModified)))
-    return (min(unchanged / StoredRules.heuristicShare, StoredRules.heuristicLimit), true)
+    let limit = status < 400 ? StoredRules.heuristicLimit : StoredRules.errorLimit
+    return (min(unchanged / StoredRules.heuristicShare, limit), true)
   }
 
   /// Whether responses with a status may have heuristic freshness (RFC 9110 §15.1).
