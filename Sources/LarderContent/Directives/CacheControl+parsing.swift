@@ -8,6 +8,7 @@ extension CacheControl {
       // The scanner exists inside the closure only, and checks each index against the buffer's count.
       var scanner = unsafe DirectiveScanner(bytes)
       while let directive = scanner.next() { take(directive, &scanner) }
+      if scanner.hasInvalidElement { hasInvalidElement = true }
     }
   }
 

@@ -18,6 +18,8 @@ package struct CacheControl: Sendable, Hashable {
   package var staleWhileRevalidate: Int64?
   /// `stale-if-error`, in seconds (RFC 5861 §4).
   package var staleIfError: Int64?
+  /// True if an element is not `token`, `token=token` or `token="quoted"`: what the server wants is then not fully known.
+  package var hasInvalidElement: Bool
   /// The fields that `no-cache="…"` names: they are not stored (§3.1, §5.2.2.4).
   package var noCacheFields: [HTTPFieldName]
 
@@ -58,6 +60,7 @@ package struct CacheControl: Sendable, Hashable {
   /// Creates a value without directives.
   package init() {
     directives = []
+    hasInvalidElement = false
     noCacheFields = []
   }
 

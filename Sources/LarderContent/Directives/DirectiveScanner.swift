@@ -2,7 +2,8 @@
 
 /// Splits a list of directives, `name`, `name=token` or `name="quoted"`, in one pass over its bytes (RFC 9111 §5.2).
 ///
-/// An invalid directive (white space around `=`, a stray quote) is skipped up to the next comma outside quotes.
+/// Some servers separate directives by semicolons: outside quotes `;` separates as `,` does. An invalid directive (white
+/// space around `=`, a stray quote) is skipped up to the next separator.
 @safe struct DirectiveScanner {
   /// One directive, as ranges of the bytes.
   struct Directive {
@@ -14,6 +15,8 @@
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
+  /// True if an element was not exactly `name`, `name=token` or `name="quoted"`.
+  private(set) var hasInvalidElement = false
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { unsafe self.bytes = unsafe bytes }
 
@@ -32,7 +35,9 @@
     return nil
   }
 
-  /// Reads one element of the list and moves past its comma. Nil if it is not a valid directive.
+  private func isSeparator(_ index: Int) -> Bool { byte(index) == 0x2C || byte(index) == 0x3B }
+
+  /// Reads one element of the list and moves past its separator. Nil if it is not a valid directive.
   private mutating func element() -> Directive? {
     while position < count, byte(position) == 0x20 || byte(position) == 0x09 { position += 1 }
     let start = position
@@ -43,13 +48,18 @@
     if position < count, byte(position) == 0x3D {
       position += 1
       argument = value()
+      if name.isEmpty { hasInvalidElement = true }
     }
-    // Only white space may follow the directive before the comma.
-    while position < count, byte(position) != 0x2C {
+    // Only white space may follow the directive before the separator.
+    while position < count, !isSeparator(position) {
       if byte(position) == 0x22 {
         skipQuoted()
+        hasInvalidElement = true
       } else {
-        if byte(position) != 0x20, byte(position) != 0x09, argument == nil { isSound = false }
+        if byte(position) != 0x20, byte(position) != 0x09 {
+          hasInvalidElement = true
+          if argument == nil { isSound = false }
+        }
         position += 1
       }
     }
@@ -57,15 +67,20 @@
     return isSound ? Directive(name: name, argument: argument) : nil
   }
 
-  /// The argument after `=`: inside the quotes, or up to the comma or white space.
+  /// The argument after `=`: inside the quotes, or up to the separator or white space.
   private mutating func value() -> Range<Int> {
     let start = position
     if position < count, byte(position) == 0x22 {
       skipQuoted()
       let isClosed = position - start >= 2 && byte(position - 1) == 0x22
+      if !isClosed { hasInvalidElement = true }
       return (start + 1)..<(isClosed ? position - 1 : position)
     }
-    while position < count, byte(position) != 0x2C, byte(position) != 0x20, byte(position) != 0x09 { position += 1 }
+    while position < count, !isSeparator(position), byte(position) != 0x20, byte(position) != 0x09 {
+      if !HTTPFieldName.isTokenByte(byte(position)) { hasInvalidElement = true }
+      position += 1
+    }
+    if position == start { hasInvalidElement = true }
     return start..<position
   }
 

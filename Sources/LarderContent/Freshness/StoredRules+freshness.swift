@@ -29,7 +29,7 @@ extension StoredRules {
   }
 
   /// The lifetime that the response itself declares: `max-age`, otherwise `Expires`, otherwise a heuristic (RFC 9111
-  /// §4.2.1).
+  /// §4.2.1). There is no heuristic if `Cache-Control` cannot be read completely: it may forbid any use.
   func serverLifetime(expires: Int64?) -> (lifetime: Int64?, isHeuristic: Bool) {
     if let maxAge = cacheControl.maxAge { return (StoredRules.milliseconds(maxAge), false) }
     if let expires {
@@ -37,7 +37,9 @@ extension StoredRules {
       let creationTime = date.map(StoredRules.milliseconds) ?? responseTime
       return (max(0, StoredRules.saturating(StoredRules.milliseconds(expires), minus: creationTime)), false)
     }
-    guard let lastModified, cacheControl.contains(.isPublic) || StoredRules.isHeuristicallyCacheable(status) else {
+    guard let lastModified, !cacheControl.hasInvalidElement,
+      cacheControl.contains(.isPublic) || StoredRules.isHeuristicallyCacheable(status)
+    else {
       return (nil, false)
     }
     let creationTime = date.map(StoredRules.milliseconds) ?? responseTime

@@ -57,6 +57,31 @@ struct CacheControlTests {
     #expect(Self.read(value).directives == expected)
   }
 
+  @Test(
+    "semicolons separate as commas do, outside quotes",
+    arguments: [
+      ("no-cache; no-store; must-revalidate", [.noCache, .noStore, .mustRevalidate]),
+      ("private; max-age=0", .isPrivate),
+      ("max-age=60; no-store", .noStore), ("a=b;no-cache", .noCache), ("x=\"a; no-store\"", []),
+      (";;no-store;", .noStore),
+    ] as [(String, CacheControl.Directives)])
+  func semicolons(value: String, expected: CacheControl.Directives) {
+    let control = Self.read(value)
+    #expect(control.directives == expected)
+    #expect(!control.hasInvalidElement)
+  }
+
+  @Test(
+    "an element that is not token[=value] is noted",
+    arguments: [
+      "no-cache no-store", "\"no-store\"", "max-age: 0", "max-age=60 no-store", "=5", "a=", "a=\"b", "a=b c", "a=(b)",
+      "max-age =5",
+    ])
+  func invalidElements(value: String) {
+    #expect(Self.read("public, \(value)").hasInvalidElement)
+    #expect(Self.read(value, "public").hasInvalidElement)
+  }
+
   @Test("a field over several lines is one list")
   func severalLines() {
     let read = Self.read("max-age=5", "no-cache=\"a\"", "stale-if-error=7, no-cache=\"B , c\"", "max-age=9")

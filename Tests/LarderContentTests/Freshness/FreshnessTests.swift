@@ -45,6 +45,11 @@ struct FreshnessTests {
       (Self.rules(date: nil, changed: -1000), 100, true),
       (Self.rules(changed: -100_000_000), 604_800, true),
       (Self.rules(changed: 1000), 0, true),
+      // What the server wants is not fully known, so no heuristic applies.
+      (Self.rules("no-cache no-store", changed: -1000), nil, false),
+      (Self.rules("max-age: 0", changed: -1000), nil, false),
+      (Self.rules("max-age=60 x", changed: -1000), 60, false),
+      (Self.rules("public; x", changed: -1000), 100, true),
       (Self.rules(status: 301, changed: -1000), 100, true),
       (Self.rules(status: 404, changed: -1000), 10, true),
       (Self.rules(status: 599, "public", changed: -1000), 10, true),
