@@ -139,7 +139,16 @@ extension HTTPCache {
     guard let stored = originRequest.stored else {
       return await confirmVariant(originRequest, originResponse, transfer)
     }
-    guard !Validation.confirmed([stored.rules], by: originResponse.rules).isEmpty else { return nil }
+    guard !Validation.confirmed([stored.rules], by: originResponse.rules).isEmpty else {
+      guard Validation.isUsable(stored.rules, after: originResponse.rules, sent: originRequest.request.fields) else {
+        return nil
+      }
+      let unchanged = await unlessOutdated(transfer, originRequest) {
+        await show(originRequest.hiddenKeys, originRequest.cacheRequest.resource)
+        return stored
+      }
+      return (stored, unchanged != nil)
+    }
     let newMetadata = await metadata(of: originResponse, confirming: stored, originRequest.cacheRequest)
     let renewed = stored.with(stored.metadata.confirmed(by: newMetadata))
     let storedEntry = await unlessOutdated(transfer, originRequest) {

@@ -59,6 +59,16 @@ package enum Validation {
     return stored.count == 1 ? [0] : []
   }
 
+  /// True if a 304 lets a stored response be used although it does not update it (§4.3.4): its tag is the strong form of
+  /// the stored weak tag, and the request asked about exactly this tag. Servers that compress behind their entity tags
+  /// respond like this: the tag becomes weak in the 200, and stays strong in the 304.
+  package static func isUsable(_ stored: StoredRules, after response: StoredRules, sent request: HTTPFields) -> Bool {
+    guard let tag = stored.etag, let other = response.etag, EntityTag.isWeak(tag), !EntityTag.isWeak(other) else {
+      return false
+    }
+    return request[.ifNoneMatch] == tag && EntityTag.matchesWeakly(tag, other)
+  }
+
   private static func latest(_ stored: [StoredRules], _ fits: (StoredRules) -> Bool) -> [Int] {
     let fitting = stored.indices.filter { fits(stored[$0]) }
     return fitting.max { age(stored[$0]) < age(stored[$1]) }.map { [$0] } ?? []

@@ -71,6 +71,18 @@ struct ValidationTests {
   }
 
   @Test(
+    "a 304 with the strong form of a weak tag lets the content be used if exactly this tag was sent (§4.3.4)",
+    arguments: [
+      ("W/\"b\"", "\"b\"", "W/\"b\"", true), ("W/\"b\"", "\"b\"", "W/\"b\", \"c\"", false),
+      ("W/\"b\"", "\"b\"", "\"b\"", false), ("W/\"b\"", "\"c\"", "W/\"b\"", false),
+      ("\"b\"", "W/\"b\"", "\"b\"", false), ("W/\"b\"", "\"b\"", "*", false),
+    ])
+  func strongForm(stored: String, received: String, sent: String, isUsable: Bool) {
+    let (stored, received) = (Self.rules(etag: stored), Self.rules(etag: received))
+    #expect(Validation.isUsable(stored, after: received, sent: ["If-None-Match": sent]) == isUsable)
+  }
+
+  @Test(
     "entity tags compared strongly and weakly (RFC 9110 §8.8.3.2)",
     arguments: [
       ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
