@@ -4,8 +4,11 @@ package import LarderHTTP
 package enum StoredFields {
   /// The fields to store for a response: all except those of the connection and the proxy, those that `Connection`
   /// lists, and those that `no-cache="…"` lists.
+  ///
+  /// `Vary` and `Cache-Control` are kept even if `Connection` lists them, which a valid one never does (RFC 9110
+  /// §7.6.1): each use of the stored response evaluates them.
   package static func toStore(_ fields: HTTPFields, _ cacheControl: CacheControl) -> HTTPFields {
-    var excludedNames = fields.namedByConnection
+    var excludedNames = fields.namedByConnection.subtracting(evaluatedNames)
     for name in cacheControl.noCacheFields { excludedNames.insert(name.canonicalName) }
     return HTTPFields(
       fields.filter { field in
@@ -13,6 +16,8 @@ package enum StoredFields {
         return !isHopByHop(name) && !excludedNames.contains(name)
       })
   }
+
+  private static let evaluatedNames: Set<String> = ["vary", "cache-control"]
 
   /// Stored fields, updated by those of a 304 or of a response to HEAD (§3.2).
   ///

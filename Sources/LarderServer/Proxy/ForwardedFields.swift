@@ -42,7 +42,9 @@ enum ForwardedFields {
   static let via: HTTPFieldName = "Via"
 
   /// Fields that a valid `Connection` field never lists (RFC 9110 §7.6.1). In responses they are kept even if it does.
-  private static let neverNamed: Set<String> = ["cache-control", "content-length", "date", "age", "cache-status"]
+  private static let neverNamed: Set<String> = [
+    "cache-control", "vary", "content-length", "date", "age", "cache-status",
+  ]
 
   private static func isDropped(_ name: String) -> Bool {
     switch name.utf8.count {

@@ -19,6 +19,14 @@ struct StoredFieldsTests {
     #expect(Self.names(stored) == ["Set-Cookie", "Unheard-Of", "Content-Length", "Trailer", "Cache-Control"])
   }
 
+  @Test("Vary and Cache-Control are evaluated at each use, so they are stored even if Connection lists them")
+  func evaluated() {
+    let fields: HTTPFields = [
+      "Connection": "vary, cache-control, a", "Vary": "B", "Cache-Control": "max-age=5", "A": "1",
+    ]
+    #expect(Self.names(StoredFields.toStore(fields, CacheControl(fields))) == ["Vary", "Cache-Control"])
+  }
+
   @Test(
     "a 304 replaces every field it has",
     arguments: [
