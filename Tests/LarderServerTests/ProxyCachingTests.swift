@@ -1,3 +1,4 @@
+import LarderContent
 import LarderHTTP
 import LarderServer
 import LarderTestSupport
@@ -112,6 +113,25 @@ struct ProxyCachingTests {
     #expect(try await rig.exchange("GET", "/unknown", "Cache-Control: only-if-cached\r\n").status == 504)
     #expect(try await rig.exchange("GET", "/kept").text == "kept")
     #expect(try await rig.exchange("GET", "/strict").status >= 500)
+    await rig.stop()
+  }
+
+  @Test(
+    "stale-if-error limits the use of stale content, unless the proxy's policy allows any age (RFC 5861 §4)",
+    arguments: [nil, .staleWhenUnreachable] as [ContentPolicy?])
+  func staleIfError(policy: ContentPolicy?) async throws {
+    var options = CachingProxy.Options()
+    options.policy = policy
+    let rig = try ProxyRig(options: options) { request in
+      let limit = request.path == "/none" ? "" : ", stale-if-error=\(request.path.dropFirst())"
+      return .response(200, fields: ["Age": "100", "Cache-Control": "max-age=1\(limit)"], body: "kept")
+    }
+    let served = [("/none", true), ("/0", policy != nil), ("/50", policy != nil), ("/1000", true)]
+    for (path, _) in served { #expect(try await rig.exchange("GET", path).text == "kept") }
+    rig.upstream.stop()
+    for (path, isServed) in served {
+      #expect(try await rig.exchange("GET", path).status == (isServed ? 200 : 502), "\(path)")
+    }
     await rig.stop()
   }
 

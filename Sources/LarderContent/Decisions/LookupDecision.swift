@@ -32,6 +32,8 @@ package struct LookupContext: Sendable, Hashable {
   package var groupsAreValid: Bool
   /// True if a later response hides the stored one, and that later response is lost or must not be used.
   package var isHidden: Bool
+  /// True if the server's `stale-if-error` limits the policy `staleWhenUnreachable`.
+  package var limitsStaleness = false
 
   /// Creates the context of a lookup; by default, for a response that is whole and whose groups are valid.
   package init(

@@ -25,7 +25,8 @@ package enum StaleVerdict: Sendable, Hashable {
   ///
   /// The stored response is not used, whatever the policy, if it has `must-revalidate` or `no-cache`, if it is known to
   /// be outdated, or if it does not meet the request's `no-cache` or `max-age`. Otherwise it is used if
-  /// `stale-if-error`, of the response or of the request, still applies, or if the policy is `staleWhenUnreachable`.
+  /// `stale-if-error`, of the response or of the request, still applies, or if the policy is `staleWhenUnreachable`. If
+  /// the context limits staleness, the response's `stale-if-error` is the limit of that policy (RFC 5861 §4).
   package static func of(
     _ failure: Failure, _ request: RequestRules, stored: StoredRules, _ context: LookupContext
   ) -> StaleVerdict {
@@ -39,7 +40,8 @@ package enum StaleVerdict: Sendable, Hashable {
     if let maxAge = requestControl.maxAge, freshness.age > StoredRules.milliseconds(maxAge) || maxAge == 0 {
       return .reject
     }
-    if context.policy == .staleWhenUnreachable { return .serve(freshness) }
+    let isLimited = context.limitsStaleness && stored.cacheControl.staleIfError != nil
+    if context.policy == .staleWhenUnreachable, !isLimited { return .serve(freshness) }
     // `stale-if-error` does not permit a response that the server has reported as gone.
     if context.isHidden { return .reject }
     let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)

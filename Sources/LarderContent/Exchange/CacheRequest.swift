@@ -16,6 +16,8 @@ struct CacheRequest: Sendable {
   let key: String
   /// True after the stored response could not be read: it must not be used.
   var ignoresStoredResponse = false
+  /// True if the server's `stale-if-error` limits the policy `staleWhenUnreachable`.
+  var limitsStaleness = false
   /// True if a parser must accept the content before it replaces what is stored.
   var isParsed = false
   /// Whether the request may use a transfer that another request started.
@@ -91,9 +93,11 @@ struct CacheRequest: Sendable {
 
   /// The input of a lookup's rules besides the request and the response.
   func context(now: Int64, lookup: CacheLookup) -> LookupContext {
-    LookupContext(
+    var context = LookupContext(
       now: now, policy: policy, override: override, miss: lookup.miss, covers: lookup.covers,
       groupsAreValid: lookup.groupsAreValid, isHidden: lookup.hiddenBy != nil)
+    context.limitsStaleness = limitsStaleness
+    return context
   }
 }
 

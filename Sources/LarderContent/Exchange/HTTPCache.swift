@@ -68,14 +68,16 @@ public final class HTTPCache: Sendable {
 
   /// Returns the response to a request as ``response(to:policy:override:)`` does.
   ///
-  /// - Parameter onForward: called with the reason when the request is forwarded to the network. If that happens more
-  ///   than once, the last reason counts.
+  /// - Parameters:
+  ///   - limitsStaleness: whether the server's `stale-if-error` limits the policy `staleWhenUnreachable`.
+  ///   - onForward: called with the reason when the request is forwarded to the network. If that happens more than once,
+  ///     the last reason counts.
   package func response(
     to request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
-    onForward: (@Sendable (ForwardReason) -> Void)?
+    limitsStaleness: Bool = false, onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
-      try await respond(to: request, policy, override, onForward: onForward)
+      try await respond(to: request, policy, override, limitsStaleness: limitsStaleness, onForward: onForward)
     }
   }
 
@@ -90,12 +92,13 @@ public final class HTTPCache: Sendable {
   }
 
   private func respond(
-    to request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride,
+    to request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, limitsStaleness: Bool,
     onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedResponse {
     let rules = RequestRules(request)
     guard let caller = callers.remembered(request.fields, identity: transport.identity) else {
       var cacheRequest = await cacheRequest(request, policy, override)
+      cacheRequest.limitsStaleness = limitsStaleness
       cacheRequest.onForward = onForward
       return try await respond(to: cacheRequest)
     }
@@ -103,6 +106,7 @@ public final class HTTPCache: Sendable {
     let key = caller.isEmpty ? resource : resource + caller
     var cacheRequest: CacheRequest {
       var cacheRequest = CacheRequest(request, rules, policy: policy, override: override, resource: resource, key: key)
+      cacheRequest.limitsStaleness = limitsStaleness
       cacheRequest.onForward = onForward
       return cacheRequest
     }

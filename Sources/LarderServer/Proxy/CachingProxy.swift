@@ -42,8 +42,10 @@ public final class CachingProxy: Sendable {
     public var timeouts = HTTPTimeouts()
     /// The name in `Via`: a token. Random digits are appended, by which the proxy recognises its own requests.
     public var name = "larder"
-    /// When stored responses are used. By default, stale responses are used if upstream does not respond.
-    public var policy = ContentPolicy.staleWhenUnreachable
+    /// When stored responses are used. By default, stale responses are used if upstream does not respond, for at most the
+    /// time of its `stale-if-error` if it has sent one (RFC 5861 §4), otherwise at any age. With
+    /// ``LarderContent/ContentPolicy/staleWhenUnreachable``, that time is no limit.
+    public var policy: ContentPolicy?
     /// Accepts requests from pages of other sites that may change something (POST, PUT, …) although the transport has
     /// its own credentials, such as a client certificate. By default they are rejected with 403, because such a page
     /// would act with these credentials. If the transport has no credentials, all requests are accepted.
@@ -68,6 +70,7 @@ public final class CachingProxy: Sendable {
   private let upstream: Upstream
   private let options: Options
   private let passage: Passage
+  private var policy: ContentPolicy { options.policy ?? .staleWhenUnreachable }
 
   /// Creates a proxy from an engine and an upstream server.
   public init(_ engine: HTTPCache, upstream: Upstream, options: Options = Options()) {
@@ -104,7 +107,7 @@ public final class CachingProxy: Sendable {
     guard request.method == .get || request.method == .head, request.content == nil else { return nil }
     let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
     guard let head = try? forwardedHead(request),
-      let stored = engine.responseInMemory(request.method, head.url, head.fields, policy: options.policy),
+      let stored = engine.responseInMemory(request.method, head.url, head.fields, policy: policy),
       let bytes = stored.bytes
     else { return nil }
     var response = HTTPServerResponse(status: stored.status, fields: returned(stored.fields), body: .bytes(bytes))
@@ -147,7 +150,9 @@ public final class CachingProxy: Sendable {
     let cached: CachedResponse
     let forward = Locked<ForwardReason?>(nil)
     do throws(HTTPTransportError) {
-      cached = try await engine.response(to: forwarded, options.policy) { reason in forward.withLock { $0 = reason } }
+      cached = try await engine.response(to: forwarded, policy, limitsStaleness: options.policy == nil) { reason in
+        forward.withLock { $0 = reason }
+      }
     } catch {
       throw Rejection(error, forward.withLock { $0 })
     }

@@ -8,12 +8,14 @@ struct StaleVerdictTests {
   static func serves(
     _ stored: String, _ requested: String? = nil, after seconds: Int64 = 70,
     failure: StaleVerdict.Failure = .unreachable,
-    policy: ContentPolicy = .standard, isInvalidated: Bool = false, method: HTTPMethod = .get, groups: Bool = true
+    policy: ContentPolicy = .standard, isInvalidated: Bool = false, method: HTTPMethod = .get, groups: Bool = true,
+    limitsStaleness: Bool = false
   ) -> Bool {
     var rules = FreshnessTests.rules(stored)
     rules.isInvalidated = isInvalidated
     let request = RequestRules(method: method, fields: requested.map { ["Cache-Control": $0] } ?? [:])
-    let context = LookupContext(now: FreshnessTests.at(seconds), policy: policy, groupsAreValid: groups)
+    var context = LookupContext(now: FreshnessTests.at(seconds), policy: policy, groupsAreValid: groups)
+    context.limitsStaleness = limitsStaleness
     return StaleVerdict.of(failure, request, stored: rules, context) != .reject
   }
 
@@ -45,6 +47,18 @@ struct StaleVerdictTests {
     #expect(Self.serves("max-age=60", after: 10_000_000, policy: .staleWhenUnreachable))
     #expect(Self.serves("max-age=60, stale-if-error=1", after: 10_000_000, policy: .staleWhenUnreachable))
     #expect(!Self.serves("max-age=60, stale-if-error=10", policy: .reload))
+  }
+
+  @Test("the response's stale-if-error limits the policy if the cache is configured so (RFC 5861 §4)")
+  func limitedPolicy() {
+    func serves(_ stored: String, _ requested: String? = nil, after seconds: Int64 = 70) -> Bool {
+      Self.serves(stored, requested, after: seconds, policy: .staleWhenUnreachable, limitsStaleness: true)
+    }
+    #expect(serves("max-age=60", after: 10_000_000))
+    #expect(serves("max-age=60, stale-if-error=10"))
+    #expect(!serves("max-age=60, stale-if-error=9"))
+    #expect(!serves("max-age=60, stale-if-error=0"))
+    #expect(serves("max-age=60, stale-if-error=0", "stale-if-error=10"))
   }
 
   @Test(
