@@ -86,6 +86,8 @@ enum ContentFailure {
     let status: CommandStatus
     switch error.category {
     case .transport(let error): status = CommandFailure.status(of: error)
+    // A 304 that no condition of the caller asked for is an error of the transport.
+    case .status(304): return CommandFailure.notModified(error.url?.absoluteString ?? "the content")
     case .status(let number): status = CommandFailure.status(ofHTTP: number)
     case .file, .storage: status = .storage
     case .parse, .tooLarge, .notCached: status = .negative

@@ -38,9 +38,15 @@ extension ReadCommand {
       throw withHint(error, wasCached: notice.wasCached || printer.wasCached)
     }
     if let failure = printer.outputError { throw failure }
-    guard let response = last?.single else {
+    guard var response = last?.single else {
       throw CommandFailure(
         .negative, "the cache has no response for \(target.url)", hint: "Read it once without --passive.")
+    }
+    if response.isNotModified {
+      // Without a cached response, the condition was the caller's own.
+      guard notice.wasCached || printer.wasCached else { throw CommandFailure.notModified(target.url) }
+      // The cached response is printed, which is no 304: that has no content (RFC 9110 §15.4.5).
+      response.httpStatus = notice.cachedStatus
     }
     if !arguments.has(.events) { try await ResponseOutput(arguments, context).print(response) }
     return .done
@@ -60,16 +66,22 @@ extension ReadCommand {
 private final class CacheNotice: ODataRequestListener {
   private let context: CommandContext
   private let start = ContinuousClock.now
-  private let hasCachedResponse = Atomic(false)
+  /// The status of the cached response; 0 before there is one.
+  private let status = Atomic(0)
 
   init(_ context: CommandContext) { self.context = context }
 
+  /// The status of the response that the cache has returned; nil without one.
+  var cachedStatus: Int? {
+    let status = status.load(ordering: .relaxed)
+    return status == 0 ? nil : status
+  }
   /// True once the cache has returned a response.
-  var wasCached: Bool { hasCachedResponse.load(ordering: .relaxed) }
+  var wasCached: Bool { cachedStatus != nil }
 
   func requestCacheResponse(_ execution: ODataRequestExecution) {
     guard let response = execution.response?.single else { return }
-    hasCachedResponse.store(true, ordering: .relaxed)
+    status.store(response.httpStatus ?? 200, ordering: .relaxed)
     guard context.diagnostics.isTerminal else { return }
     let time = Milliseconds.text(ContinuousClock.now - start)
     context.note("cache: \(response.payloadBytes.count) bytes after \(time) ms")

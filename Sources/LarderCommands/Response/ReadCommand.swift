@@ -24,6 +24,17 @@ struct ReadCommand: Sendable {
 
   /// Reads and prints the resource.
   func run() async throws -> CommandStatus {
+    do {
+      return try await read()
+    } catch let error as ODataServiceError where error.httpStatus == 304 && hasOwnCondition {
+      throw CommandFailure.notModified(target.url)
+    }
+  }
+
+  /// Whether `--header` contains a condition that a 304 responds to.
+  var hasOwnCondition: Bool { access.fields.contains(.ifNoneMatch) || access.fields.contains(.ifModifiedSince) }
+
+  private func read() async throws -> CommandStatus {
     if let folder = arguments[.cache] { return try await throughCache(folder) }
     if arguments.has(.events) { return try await withEvents() }
     return try await streamed()
@@ -74,6 +85,9 @@ struct ReadCommand: Sendable {
       throw error
     }
     if let failure = printer.outputError { throw failure }
+    if hasOwnCondition, execution.response?.single?.isNotModified == true {
+      throw CommandFailure.notModified(target.url)
+    }
     return .done
   }
 }

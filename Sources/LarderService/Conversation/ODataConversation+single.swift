@@ -112,6 +112,10 @@ extension ODataConversation {
   ) throws(ODataServiceError) -> ODataSingleResponse {
     let response = response(incoming, request)
     if request.isSameOrigin { learnVersion(incoming.fields) }
+    // A part would be mistaken for the whole (RFC 9110 §15.3.7).
+    if incoming.status == 206, request.method == .get, !request.fields.contains("Range") {
+      throw request.error(.malformedResponse("206 (Partial Content) to a request without a range"), response: response)
+    }
     if incoming.isSuccess || response.isNotModified { return response }
     throw rejection(incoming, request)
   }

@@ -1,6 +1,8 @@
+import Foundation
 import LarderHTTP
 import LarderOData
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @testable import LarderCommands
@@ -43,6 +45,57 @@ struct CachedGetTests {
       ])
     #expect(server.requests.map(\.target) == ["/svc/Products(1)", "/svc/Products(1)"])
     #expect(server.requests.map { $0.fields[.ifNoneMatch] } == [nil, "\"7\""])
+  }
+
+  @Test("A confirmed read prints the cached response with its status; a 304 has no content (RFC 9110 §15.4.5)")
+  func confirmedHead() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    for _ in 0..<2 {
+      let outcome = await Rig().run("get", "-i", "--cache", folder.path, server.text("/svc/Products(1)"))
+      #expect(outcome.output.hasPrefix("HTTP/1.1 200"))
+      #expect(outcome.output.hasSuffix("{\"ID\":1}"))
+    }
+  }
+
+  @Test(
+    "A 304 to a condition of the caller's own is a negative result with a message",
+    arguments: [[], ["--events"], ["--cache", "DIR"], ["--cache", "DIR", "--events"]])
+  func ownCondition(options: [String]) async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let url = server.text("/svc/Products(1)")
+    _ = await Rig().run("get", "--cache", folder.path, url)
+    let given = options.map { $0 == "DIR" ? folder.path : $0 }
+    let outcome = await Rig().run(["get", "-H", "If-None-Match: \"7\""] + given + [url])
+    #expect(outcome.status == .negative)
+    #expect(outcome.diagnostics.contains("is not modified"))
+    #expect(outcome.output.isEmpty == !options.contains("--events"))
+  }
+
+  @Test(
+    "A part that nobody requested is an error, whatever the cache holds (RFC 9110 §15.3.7)",
+    arguments: [[], ["--cache", "DIR"], ["--cache", "DIR", "--events"], ["--cache", "DIR", "--output", "OUT"]])
+  func unrequestedPart(options: [String]) async throws {
+    let isWhole = Mutex(true)
+    let server = try ScriptedServer { _ in
+      isWhole.withLock { $0 }
+        ? .response(200, fields: ["Content-Type": "application/json"], body: #"{"value":1}"#)
+        : .response(206, fields: ["Content-Type": "application/json", "Content-Range": "bytes 0-2/11"], body: #"{"v"#)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let url = server.text("/svc/x")
+    _ = await Rig().run("get", "--cache", folder.file("cache"), url)
+    isWhole.withLock { $0 = false }
+    let given = options.map { $0 == "DIR" ? folder.file("cache") : $0 == "OUT" ? folder.file("out") : $0 }
+    let outcome = await Rig().run(["get"] + given + [url])
+    #expect(outcome.status == .network)
+    #expect(options.contains("--events") || outcome.output.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
+    #expect(await Rig().run("get", "--passive", "--cache", folder.file("cache"), url).output == #"{"value":1}"#)
   }
 
   @Test("Without --cache the events are those of a store without one")
