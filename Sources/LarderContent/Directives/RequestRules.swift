@@ -11,6 +11,8 @@ package struct RequestRules: Sendable, Hashable {
   /// True if the request has a precondition of its own (RFC 9110 §13.1): `If-Match`, `If-None-Match`,
   /// `If-Modified-Since`, `If-Unmodified-Since` or `If-Range`.
   package var isConditional: Bool
+  /// The request's own `Host`, which names the resource with the URL (RFC 9110 §7.1).
+  package var host: String?
 
   /// How a method affects the cache (RFC 9110 §9.2, RFC 9111 §4, §4.4).
   package enum MethodKind: Sendable, Hashable {
@@ -33,6 +35,7 @@ package struct RequestRules: Sendable, Hashable {
     for field in fields {
       let name = field.name.canonicalName
       switch name.utf8.count {
+      case 4: if name == "host" { host = field.value }
       case 5: if name == "range" { hasRange = true }
       case 8: if name == "if-match" || name == "if-range" { isConditional = true }
       case 13:

@@ -94,6 +94,30 @@ extension HTTPCache {
     return vary.names == names || matches(entry.rules, entry.metadata.selecting, request)
   }
 
+  /// The entry under the key of a request. An entry that an earlier version stored under another spelling of the URL
+  /// moves to this key.
+  func firstEntry(_ key: String, _ resource: String, _ request: HTTPRequest) async -> CacheEntry? {
+    if let entry = await entry(key, resource) { return entry }
+    guard let former = ResourceKey.former(request.url.absoluteString), !request.fields.contains("Host") else {
+      return nil
+    }
+    let formerKey = former + key.dropFirst(resource.count)
+    guard let entry = await entry(formerKey, resource) else { return nil }
+    await records.run(key) { () async in
+      do throws(CacheError) {
+        if try await cache.entry(forKey: key) != nil { return }
+        if let hiding = try await cache.entry(forKey: ResourceKey.hiding(formerKey)) {
+          try await cache.store(hiding, forKey: ResourceKey.hiding(key))
+        }
+        try await cache.store(entry, forKey: key)
+        try await forget(formerKey)
+      } catch {
+        report(.cacheUpdateFailed, resource, error)
+      }
+    }
+    return await self.entry(key, resource) ?? entry
+  }
+
   func entry(_ key: String, _ resource: String) async -> CacheEntry? {
     do throws(CacheError) {
       return try await cache.entry(forKey: key)

@@ -12,7 +12,7 @@ extension HTTPCache {
   ) -> StoredResponse? {
     let rules = RequestRules(method: method, fields: fields)
     guard rules.isPlain, let caller = callers.remembered(fields, identity: transport.identity) else { return nil }
-    let resource = ResourceKey.normalised(url)
+    let resource = ResourceKey.of(url, host: rules.host)
     return responseInMemory(
       PlainRequest(rules, fields: fields, policy: policy, override: .none),
       key: caller.isEmpty ? resource : resource + caller)

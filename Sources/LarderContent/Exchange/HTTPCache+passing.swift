@@ -121,7 +121,11 @@ extension HTTPCache {
     let invalid = Invalidation(
       method: cacheRequest.request.method, url: cacheRequest.request.url, status: originResponse.status,
       fields: originResponse.fields)
-    for url in invalid.urls { await invalidate(ResourceKey.normalised(url), caller: cacheRequest.caller) }
+    let host = ResourceKey.hostSuffix(of: cacheRequest.resource)
+    for url in invalid.urls {
+      await invalidate(ResourceKey.normalised(url) + host, caller: cacheRequest.caller)
+      if let former = ResourceKey.former(url.absoluteString) { await invalidate(former, caller: cacheRequest.caller) }
+    }
     if !invalid.groups.isEmpty {
       let origin = ResourceKey.origin(of: cacheRequest.resource)
       sharedCache?.noteInvalidationOfAll()

@@ -8,10 +8,14 @@ extension HTTPCache {
     let cacheRequest = await cacheRequest(request, .standard, .none)
     sharedCache?.noteInvalidation(of: cacheRequest.resource)
     transfers.markOutdated { $0 == cacheRequest.key }
+    let former = ResourceKey.former(request.url.absoluteString).map { $0 + cacheRequest.caller }
     try await records.run(cacheRequest.key) { () async throws(CacheError) in
-      let variants = try await cache.entry(forKey: cacheRequest.key)?.metadata.variants ?? []
-      try await forget(cacheRequest.key)
-      for variant in variants { try await forget(variant.key) }
+      for key in [cacheRequest.key, former] {
+        guard let key else { continue }
+        let variants = try await cache.entry(forKey: key)?.metadata.variants ?? []
+        try await forget(key)
+        for variant in variants { try await forget(variant.key) }
+      }
     }
   }
 

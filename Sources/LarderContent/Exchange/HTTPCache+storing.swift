@@ -25,7 +25,7 @@ extension HTTPCache {
       override: cacheRequest.override,
       storesPartial: originRequest.request.fields.contains(.range)
         && ReceivedPart(status: originResponse.status, fields: originResponse.fields) != nil,
-      url: cacheRequest.resource, contentLocation: contentLocation(originResponse, cacheRequest))
+      url: ResourceKey.url(of: cacheRequest.resource), contentLocation: contentLocation(originResponse, cacheRequest))
     return verdict == .store && canStore(originResponse.rules, cacheRequest)
   }
 
@@ -120,7 +120,8 @@ extension HTTPCache {
     let (variants, dropped) = VariantIndex.adding(variant, to: present?.metadata.variants ?? [])
     let now = options.now()
     var metadata = CacheMetadata(
-      url: cacheRequest.resource, status: 0, requestTime: now, responseTime: now, variants: variants)
+      url: ResourceKey.url(of: cacheRequest.resource), status: 0, requestTime: now, responseTime: now,
+      variants: variants)
     if !isSuccess, let present, present.rules.isHidden {
       metadata.hiddenBy = present.metadata.hiddenBy
       metadata.responseMilliseconds = present.metadata.responseMilliseconds

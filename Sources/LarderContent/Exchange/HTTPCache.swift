@@ -102,7 +102,7 @@ public final class HTTPCache: Sendable {
       cacheRequest.onForward = onForward
       return try await respond(to: cacheRequest)
     }
-    let resource = ResourceKey.normalised(request.url)
+    let resource = ResourceKey.of(request.url.absoluteString, host: rules.host)
     let key = caller.isEmpty ? resource : resource + caller
     var cacheRequest: CacheRequest {
       var cacheRequest = CacheRequest(request, rules, policy: policy, override: override, resource: resource, key: key)
@@ -115,7 +115,7 @@ public final class HTTPCache: Sendable {
     let plainRequest = PlainRequest(rules, fields: request.fields, policy: policy, override: override)
     if let stored = responseInMemory(plainRequest, key: key) { return CachedResponse(stored, request.url) }
     let endedTransfers = transfers.endedCount
-    let entry = await entry(key, resource)
+    let entry = await firstEntry(key, resource, request)
     if let entry, let hit = await hit(entry, plainRequest: plainRequest, url: request.url, resource: resource) {
       return hit
     }
@@ -161,10 +161,11 @@ public final class HTTPCache: Sendable {
   func cacheRequest(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride
   ) async -> CacheRequest {
-    let resource = ResourceKey.normalised(request.url)
+    let rules = RequestRules(request)
+    let resource = ResourceKey.of(request.url.absoluteString, host: rules.host)
     let caller = await callers.suffix(for: request.fields, identity: transport.identity, salt: loadSalt)
     return CacheRequest(
-      request, RequestRules(request), policy: policy, override: override, resource: resource,
+      request, rules, policy: policy, override: override, resource: resource,
       key: caller.isEmpty ? resource : resource + caller)
   }
 
@@ -192,7 +193,9 @@ public final class HTTPCache: Sendable {
     var cacheRequest = cacheRequest
     // At most twice, so that much other traffic cannot make a request repeat its lookup forever.
     cacheRequest.lookups.count(endedTransfers: transfers.endedCount)
-    let first = cacheRequest.ignoresStoredResponse ? nil : await entry(cacheRequest.key, cacheRequest.resource)
+    let first =
+      cacheRequest.ignoresStoredResponse
+      ? nil : await firstEntry(cacheRequest.key, cacheRequest.resource, cacheRequest.request)
     return try await respond(to: cacheRequest, first: first)
   }
 

@@ -128,7 +128,8 @@ struct OriginResponse: Sendable {
   /// The metadata to store, except for changes that depend on the content.
   func metadata(_ cacheRequest: CacheRequest, groups: [CacheGroup] = []) -> CacheMetadata {
     CacheMetadata(
-      url: cacheRequest.resource, request: cacheRequest.request.fields, response: rules, fields: fields,
+      url: ResourceKey.url(of: cacheRequest.resource), request: cacheRequest.request.fields, response: rules,
+      fields: fields,
       requestTime: requestTime, groups: groups)
   }
 }
