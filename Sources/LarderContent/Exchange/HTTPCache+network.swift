@@ -268,7 +268,8 @@ extension HTTPCache {
     }
     let response = try await transport.send(request)
     let newRules = OriginResponse(response, requestTime: 0, responseTime: 0).rules
-    if response.status == 206, let part = ReceivedPart(status: 206, fields: response.fields),
+    let hasSameCoding = response.fields.contentCoding == head.fields.contentCoding
+    if response.status == 206, hasSameCoding, let part = ReceivedPart(status: 206, fields: response.fields),
       part.range.lowerBound == position, part.range.upperBound == part.length, part.length == head.length,
       newRules.etag == head.rules?.etag,
       newRules.lastModified == nil || newRules.lastModified == head.rules?.lastModified
@@ -276,7 +277,7 @@ extension HTTPCache {
       return response.body
     }
     let isSame = position > 0 || head.length == nil || response.body.length == head.length
-    guard response.status == head.status, isSame, validator == StrongValidator(newRules) else {
+    guard response.status == head.status, isSame, hasSameCoding, validator == StrongValidator(newRules) else {
       response.body.cancel()
       throw .other("\(loss.rawValue), and the content on the server has changed")
     }

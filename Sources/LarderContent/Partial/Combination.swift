@@ -24,7 +24,7 @@ package struct Combination: Hashable, Sendable {
     segments.allSatisfy(\.isStored)
   }
 
-  /// Combines a stored entry with a 206; nil if they may belong to different representations.
+  /// Combines a stored entry with a 206; nil if they may belong to different representations, or have different codings.
   ///
   /// Before the content is received, `part` is the announced part. If the content is interrupted, combine again with
   /// ``ReceivedPart/prefix(_:)``.
@@ -38,6 +38,7 @@ package struct Combination: Hashable, Sendable {
     guard metadata.status == 206, let validator = StrongValidator(entry.rules), validator == StrongValidator(rules)
     else { return nil }
     let stored = entry.metadata
+    guard stored.fields.contentCoding == metadata.fields.contentCoding else { return nil }
     let storedRanges: ByteRangeSet
     let length: Int?
     switch stored.content {

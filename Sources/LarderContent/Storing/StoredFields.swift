@@ -21,16 +21,15 @@ package enum StoredFields {
 
   /// Stored fields, updated by those of a 304 or of a response to HEAD (§3.2).
   ///
-  /// Each field of the response replaces all stored ones of its name. Never replaced: `Content-Length`, fields that are
-  /// not stored, and fields that describe the content's form and are not stored with it (`Content-Encoding` that the
-  /// transport has decoded; `Content-Range`, if the content is stored as ranges).
+  /// Each field of the response replaces all stored ones of its name. Never replaced: `Content-Length` and
+  /// `Content-Encoding`, because the stored bytes stay as they are; fields that are not stored; and `Content-Range`, if
+  /// the content is stored as ranges.
   ///
   /// - Parameter isPartial: true if the stored content consists of some ranges.
   package static func updated(_ stored: HTTPFields, by response: HTTPFields, isPartial: Bool = false) -> HTTPFields {
     let newFields = toStore(response, CacheControl(response)).filter { field in
       switch field.name.canonicalName {
-      case "content-length": false
-      case "content-encoding": stored.contains(.contentEncoding)
+      case "content-length", "content-encoding": false
       case "content-range": !isPartial && stored.contains("Content-Range")
       default: true
       }

@@ -54,6 +54,24 @@ struct CombinationTests {
     #expect(Self.combination(PartialSamples.parts([0..<9], of: Self.content, length: nil), 1..<5, 5) == nil)
   }
 
+  @Test(
+    "parts with different codings are parts of different representations, even with one strong tag (RFC 9110 §8.8.1)",
+    arguments: [
+      (nil, nil, true), (nil, "identity", true), ("gzip", "GZIP", true), (nil, "gzip", false), ("gzip", nil, false),
+      ("gzip", "br", false), ("gzip", "gzip, gzip", false),
+    ] as [(String?, String?, Bool)])
+  func codings(stored: String?, received: String?, combines: Bool) {
+    var (storedFields, receivedFields) = (PartialSamples.strong, PartialSamples.strong)
+    storedFields["Content-Encoding"] = stored
+    receivedFields["Content-Encoding"] = received
+    for entry in [
+      PartialSamples.parts([0..<5], of: Self.content, length: 26, fields: storedFields),
+      PartialSamples.whole(Self.content, fields: storedFields),
+    ] {
+      #expect((Self.combination(entry, 5..<9, 26, fields: receivedFields) != nil) == combines)
+    }
+  }
+
   @Test("takes the newer fields, keeps the others, and is as new as the response (§3.2)")
   func fields() throws {
     var stored = PartialSamples.strong

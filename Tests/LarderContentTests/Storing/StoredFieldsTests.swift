@@ -31,7 +31,7 @@ struct StoredFieldsTests {
     "a 304 replaces every field it has",
     arguments: [
       "Test-Header", "X-Test-Header", "Content-Foo", "Cache-Control", "Content-Location", "Content-MD5",
-      "Content-Security-Policy", "Content-Type", "Content-Encoding", "Content-Range", "Clear-Site-Data", "ETag",
+      "Content-Security-Policy", "Content-Type", "Content-Range", "Clear-Site-Data", "ETag",
       "Expires", "Set-Cookie", "X-Frame-Options", "Vary",
     ])
   func replaced(name: String) {
@@ -51,6 +51,18 @@ struct StoredFieldsTests {
     response.append("A", "5")
     response.append("C", "6")
     #expect(StoredFields.updated(stored, by: response) == ["B": "2", "A": "4", "A": "5", "C": "6"])
+  }
+
+  @Test(
+    "a 304 never says that the stored bytes have another coding",
+    arguments: [("gzip", "identity"), ("gzip", "br"), ("gzip", ""), ("gzip", "gzip, gzip"), (nil, "gzip")]
+      as [(String?, String)])
+  func coding(stored: String?, received: String) {
+    var fields: HTTPFields = ["ETag": "\"1\""]
+    fields["Content-Encoding"] = stored
+    let updated = StoredFields.updated(fields, by: ["ETag": "\"1\"", "Content-Encoding": received, "A": "1"])
+    #expect(updated["Content-Encoding"] == stored)
+    #expect(updated["A"] == "1")
   }
 
   @Test(
