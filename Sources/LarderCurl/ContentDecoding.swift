@@ -30,20 +30,29 @@ struct ContentDecoder {
   }
 }
 
-/// The content of an exchange, decompressed.
+/// Coded content, decompressed.
 ///
-/// Decoding happens in the reader's task and at its pace. The exchange buffers the content still compressed, so a small
+/// Decoding happens in the reader's task and at its pace. An exchange buffers its content still compressed, so a small
 /// response that expands to a huge one takes no more memory than any other.
 final class ContentDecoding: Sendable {
-  private let exchange: CurlExchange
   private let decoder: Locked<ContentDecoder>
+  private let nextCoded: @Sendable () async throws(HTTPTransportError) -> [UInt8]?
+  private let cancel: @Sendable () -> Void
 
-  init(_ exchange: CurlExchange, _ codings: [ContentCoding]) {
-    self.exchange = exchange
+  /// - Parameters:
+  ///   - codings: the codings, in the order in which they were applied.
+  ///   - nextCoded: the next coded bytes; nil at their end.
+  ///   - cancel: ends the source of the coded bytes.
+  init(
+    _ codings: [ContentCoding], nextCoded: @escaping @Sendable () async throws(HTTPTransportError) -> [UInt8]?,
+    cancel: @escaping @Sendable () -> Void
+  ) {
     decoder = Locked(ContentDecoder(codings))
+    self.nextCoded = nextCoded
+    self.cancel = cancel
   }
 
-  /// Returns the next content, or `nil` at its end. For one caller at a time. An error ends the exchange.
+  /// Returns the next content, or `nil` at its end. For one caller at a time. An error ends the source.
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     do throws(HTTPTransportError) {
       while true {
@@ -51,14 +60,14 @@ final class ContentDecoding: Sendable {
         if let content = try decoder.withLock({ decoder throws(HTTPTransportError) in try decoder.next() }) {
           return content
         }
-        guard let coded = try await exchange.nextChunk() else {
+        guard let coded = try await nextCoded() else {
           try decoder.withLock { decoder throws(HTTPTransportError) in try decoder.finish() }
           return nil
         }
         decoder.withLock { $0.feed(coded) }
       }
     } catch {
-      exchange.cancel()
+      cancel()
       throw error
     }
   }

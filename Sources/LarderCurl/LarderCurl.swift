@@ -88,11 +88,36 @@ public final class CurlTransport: HTTPTransport {
   private func sendOnce(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     let exchange = CurlExchange(try CurlRequest(request, settings), content: request.body, engine: engine, owner: self)
     let head = try await exchange.start()
-    let decoding = head.codings.isEmpty ? nil : ContentDecoding(exchange, head.codings)
+    let decoding =
+      head.codings.isEmpty
+      ? nil
+      : ContentDecoding(
+        head.codings, nextCoded: { () async throws(HTTPTransportError) in try await exchange.nextChunk() },
+        cancel: { exchange.cancel() })
     let body = HTTPBodyStream(
       length: head.length,
       next: { if let decoding { try await decoding.nextChunk() } else { try await exchange.nextChunk() } },
       abandon: { exchange.cancel() })
     return HTTPResponse(status: head.status, fields: head.fields, url: request.url, body: body)
+  }
+}
+
+extension CurlTransport: DecodingTransport {
+  /// The option of this name.
+  package var decodesContent: Bool { settings.options.decodesContent }
+
+  /// Decodes stored content as that of a response is decoded.
+  package func decoder(for fields: HTTPFields) -> (@Sendable (HTTPBodyStream) -> HTTPBodyStream)? {
+    guard let codings = try? ContentCoding.codings(in: fields) else { return nil }
+    if codings.isEmpty { return { $0 } }
+    return { body in
+      let source = Puller(body)
+      let decoding = ContentDecoding(
+        codings,
+        nextCoded: { () async throws(HTTPTransportError) in
+          do { return try await source.next() } catch { throw error as? HTTPTransportError ?? .other("\(error)") }
+        }, cancel: { body.cancel() })
+      return HTTPBodyStream(next: { try await decoding.nextChunk() }, abandon: { body.cancel() })
+    }
   }
 }

@@ -56,6 +56,16 @@ struct SigningTransport: HTTPTransport {
   }
 }
 
+extension SigningTransport: DecodingTransport {
+  private var decodingTransport: (any DecodingTransport)? { transport as? any DecodingTransport }
+
+  var decodesContent: Bool { decodingTransport?.decodesContent ?? false }
+
+  func decoder(for fields: HTTPFields) -> (@Sendable (HTTPBodyStream) -> HTTPBodyStream)? {
+    decodingTransport?.decoder(for: fields)
+  }
+}
+
 extension HTTPBody {
   fileprivate var isStream: Bool { if case .stream = self { true } else { false } }
 }

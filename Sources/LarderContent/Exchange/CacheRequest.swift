@@ -109,6 +109,8 @@ struct CacheLookup: Sendable {
   var key: String
   /// The variants of the URL, if it has any.
   var variants: [CacheVariant] = []
+  /// The coding of a stored response that matches the request otherwise, but cannot be decoded for it.
+  var unknownCoding: String?
   /// Why there is no entry.
   var miss = ForwardReason.uriMiss
   /// What the entry provides for a request of ranges, or as a response stored in ranges.

@@ -118,16 +118,3 @@ final class CombinedContent: Sendable {
     }
   }
 }
-
-/// Pulls a stream's chunks for readers of any task, one reader at a time.
-actor Puller {
-  private var iterator: HTTPBodyStream.Iterator?
-
-  init(_ stream: HTTPBodyStream) { iterator = stream.makeAsyncIterator() }
-
-  func next() async throws -> [UInt8]? {
-    var own = iterator.take()
-    defer { iterator = own }
-    return try await own?.next()
-  }
-}

@@ -21,6 +21,13 @@ extension HTTPCache {
     }
     await findHidingResponse(for: &result, first, cacheRequest)
     guard let entry = result.entry else { return result }
+    if let coding = unknownCoding(of: entry, cacheRequest.request.fields) {
+      result.entry = nil
+      result.miss = .varyMiss
+      result.unknownCoding = coding
+      return result
+    }
+    let isDecoded = expectsDecoded(entry.rules, cacheRequest.request.fields)
     if cacheRequest.rules.isConditional,
       case .notModified = ConditionalOutcome.of(cacheRequest.request.fields, entry.metadata, entry.rules)
     {
@@ -28,7 +35,7 @@ extension HTTPCache {
       result.range = .whole
     } else if entry.rules.isPartial, cacheRequest.rules.method == .head {
       result.range = .forward
-    } else if entry.rules.isPartial || cacheRequest.rules.hasRange {
+    } else if !isDecoded, entry.rules.isPartial || cacheRequest.rules.hasRange {
       result.range = RangeOutcome.of(cacheRequest.request.fields, entry, boundary: "")
     }
     if entry.rules.hasGroups { result.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }

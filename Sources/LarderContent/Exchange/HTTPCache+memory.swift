@@ -36,6 +36,7 @@ extension HTTPCache {
   {
     let stored = entry.rules
     guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, !stored.isHidden,
+      !expectsDecoded(stored, plainRequest.fields),
       selects(plainRequest.fields, entry, by: names)
     else { return nil }
     let context = LookupContext(now: options.now(), policy: plainRequest.policy, override: plainRequest.override)

@@ -161,7 +161,8 @@ extension HTTPCache {
         transfer.leave(member)
         return try await otherVariant(cacheRequest, rules.vary?.names ?? [])
       }
-      if allows(rules, cacheRequest) {
+      // The transfer may be for a request that asked for the coding.
+      if allows(rules, cacheRequest), !expectsDecoded(rules, cacheRequest.request.fields) {
         return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: true)
       }
     }

@@ -45,6 +45,7 @@ extension HTTPCache {
     case .get, .safe: break
     }
     try response.check(for: cacheRequest.request)
+    try checkCoding(response, for: cacheRequest.request)
     return await storeIfPost(response, originResponse: originResponse, cacheRequest: cacheRequest, reason: reason)
   }
 

@@ -66,18 +66,20 @@ extension HTTPCache {
   private func response(of entry: CacheEntry, _ cacheRequest: CacheRequest, under key: String) async -> HTTPResponse? {
     let metadata = entry.metadata
     let url = cacheRequest.request.url
+    let isDecoded = expectsDecoded(entry.rules, cacheRequest.request.fields)
     if cacheRequest.rules.isConditional {
       let outcome = ConditionalOutcome.of(cacheRequest.request.fields, metadata, entry.rules)
       if case .notModified(var fields) = outcome {
         // The value of the 200 (RFC 9110 §8.6); a server that cannot omit the field would have to end the connection.
-        if !entry.rules.isPartial { fields[.contentLength] = String(entry.length) }
+        if !entry.rules.isPartial, !isDecoded { fields[.contentLength] = String(entry.length) }
         return HTTPResponse(status: 304, fields: fields, url: url)
       }
     }
     if cacheRequest.rules.method == .head {
       return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url)
     }
-    if cacheRequest.rules.hasRange || entry.rules.isPartial {
+    // A range of the coded form does not apply to the decoded content, and may be ignored (RFC 9110 §14.2).
+    if !isDecoded, cacheRequest.rules.hasRange || entry.rules.isPartial {
       switch RangeOutcome.of(cacheRequest.request.fields, entry, boundary: HTTPCache.boundary()) {
       case .whole: break
       case .fetch, .forward: return nil
@@ -87,11 +89,15 @@ extension HTTPCache {
         return HTTPResponse(status: partial.status, fields: partial.fields, url: url, body: body)
       }
     }
+    var response = HTTPResponse(status: metadata.status, fields: metadata.fields, url: url)
     if let bytes = entry.bytesInMemory {
-      return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: HTTPBodyStream(bytes))
+      response.body = HTTPBodyStream(bytes)
+    } else if let body = await body(EntryContent(entry), cacheRequest.resource, under: key) {
+      response.body = body
+    } else {
+      return nil
     }
-    guard let body = await body(EntryContent(entry), cacheRequest.resource, under: key) else { return nil }
-    return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: body)
+    return isDecoded ? decoded(response) : response
   }
 
   /// The content of an entry after its first bytes were read and checked. Nil if that failed: the entry is then

@@ -11,6 +11,10 @@ extension HTTPCache {
       do {
         response = try await transport.send(originRequest.request)
         try response.check(for: originRequest.request, isClientRequest: originRequest.isPlain)
+        // A part for the cache is checked when it is combined.
+        if originRequest.purpose != .completion || response.status != 206 {
+          try checkCoding(response, for: originRequest.request)
+        }
       } catch {
         transfers.detach(transfer, isShareable: nil)
         return transfer.publish(.failure(error))

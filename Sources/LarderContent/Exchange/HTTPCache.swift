@@ -18,6 +18,8 @@ public final class HTTPCache: Sendable {
   /// The options, as set at the beginning.
   public let options: HTTPCacheOptions
 
+  /// The transport if it decodes content for requests without `Accept-Encoding`, which then expect stored content decoded.
+  let decodingTransport: (any DecodingTransport)?
   /// False if the cache never stores anything.
   let keepsContent: Bool
   let transfers: Transfers
@@ -37,6 +39,7 @@ public final class HTTPCache: Sendable {
     self.transport = transport
     self.options = options
     calls = SerialCalls(options.environment)
+    decodingTransport = (transport as? any DecodingTransport).flatMap { $0.decodesContent ? $0 : nil }
     keepsContent = !(cache is NoCache)
     sharedCache = cache as? any SharedCache ?? (cache as? TieredCache)?.shared
     transfers = Transfers(
@@ -217,6 +220,7 @@ public final class HTTPCache: Sendable {
     case .forward(let reason):
       return try await forward(cacheRequest, lookup, reason, validates: false)
     case .unsatisfiable:
+      if let coding = lookup.unknownCoding { throw .notSupported("stored content in the coding '\(coding)'") }
       return unsatisfiable(cacheRequest)
     }
   }

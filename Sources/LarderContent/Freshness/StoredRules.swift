@@ -25,6 +25,8 @@ package struct StoredRules: Sendable, Hashable {
   package var isPartial: Bool
   /// True if the use of the response depends on records of cache groups (RFC 9875).
   package var hasGroups: Bool
+  /// True if the content has a coding other than `identity` (RFC 9110 §8.4).
+  package var isCoded: Bool
   /// True if this is an index of variants rather than a response.
   package var isIndex: Bool
   /// True if the response has `Set-Cookie`.
@@ -50,6 +52,7 @@ package struct StoredRules: Sendable, Hashable {
     isHidden = false
     isPartial = status == 206
     hasGroups = false
+    isCoded = false
     isIndex = false
     setsCookie = false
     initialAge = 0
@@ -98,6 +101,7 @@ package struct StoredRules: Sendable, Hashable {
         lastModified = HTTPDate.strictUnixTime(field.value, now: responseTime / 1000)
       }
     case 16:
+      if name == "content-encoding", !field.value.isEmpty, field.value.lowercased() != "identity" { isCoded = true }
       if name == "content-language" {
         // A response in several languages is not used for a language preference.
         let isOne = language == nil && !field.value.utf8.contains(0x2C)

@@ -46,6 +46,7 @@ extension ODataConversation {
   ) async throws(ODataServiceError) -> ODataMediaResponse {
     let incoming = try await exchange(outgoing)
     guard incoming.isSuccess, let body = incoming.stream else { throw rejection(incoming, outgoing) }
+    try checkCoding(incoming, outgoing)
     let start = try ODataMediaResponse.start(incoming, requested: offset, outgoing)
     return ODataMediaResponse(incoming, body, offset: start, to: outgoing)
   }

@@ -112,12 +112,23 @@ extension ODataConversation {
   ) throws(ODataServiceError) -> ODataSingleResponse {
     let response = response(incoming, request)
     if request.isSameOrigin { learnVersion(incoming.fields) }
+    try checkCoding(incoming, request)
     // A part would be mistaken for the whole (RFC 9110 §15.3.7).
     if incoming.status == 206, request.method == .get, !request.fields.contains("Range") {
       throw request.error(.malformedResponse("206 (Partial Content) to a request without a range"), response: response)
     }
     if incoming.isSuccess || response.isNotModified { return response }
     throw rejection(incoming, request)
+  }
+
+  /// Throws if the content of a read has a coding that was neither requested nor decoded: its reader would take it for the
+  /// resource.
+  func checkCoding(_ incoming: IncomingResponse, _ request: OutgoingRequest) throws(ODataServiceError) {
+    guard incoming.isSuccess, request.method == .get, !request.fields.contains("Accept-Encoding"),
+      incoming.stream != nil || !incoming.bytes.isEmpty, let coding = incoming.fields.contentCoding
+    else { return }
+    incoming.stream?.cancel()
+    throw request.error(.malformedResponse("the content has the coding '\(coding)', which was not requested"))
   }
 
   /// The error that an unsuccessful response means.

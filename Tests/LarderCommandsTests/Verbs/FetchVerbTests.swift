@@ -213,6 +213,22 @@ struct FetchVerbTests {
     #expect(condition.status == .negative && condition.diagnostics.contains("is not modified"))
   }
 
+  @Test(
+    "Content in a coding that was not requested and is not decoded is rejected by name, never printed",
+    arguments: ["br", "zstd", "compress", "br, gzip"], ["fetch", "get"])
+  func codings(coding: String, verb: String) async throws {
+    let server = try ScriptedServer { _ in
+      .response(200, fields: ["Content-Encoding": coding, "Cache-Control": "max-age=60"], bytes: [0x0B, 0x05, 0x80])
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    for options in [["--cache", folder.path], verb == "get" ? [] : ["--cache", folder.path, "--refresh"]] {
+      let outcome = await Rig().run([verb] + options + [server.text("/x")])
+      #expect(outcome.status == .network && outcome.outputBytes.isEmpty)
+      #expect(outcome.diagnostics.contains("the coding '\(coding)'"))
+    }
+  }
+
   @Test("Redirects are followed through the cache, and credentials stay with their origin")
   func redirects() async throws {
     let other = try ScriptedServer { request in
