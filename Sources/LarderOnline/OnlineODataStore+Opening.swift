@@ -122,19 +122,27 @@ extension OnlineODataStore {
 
   private func openCache(
     _ options: OnlineStoreOptions, _ conversation: ODataConversation, opensFile: Bool
-  ) async throws(ODataServiceError) -> (CacheClaim, TechnicalCache?) {
+  ) async throws(ODataServiceError) -> (CacheClaim?, TechnicalCache?) {
     let place = try cachePlace(options, "open")
     do throws(StorageError) {
       try place.makeFolder()
-      let claim = try CacheClaim(place)
+      let claim = try claim(place, options)
       do throws(StorageError) {
-        return (claim, opensFile ? try await openCacheFile(place, options) : nil)
+        return (claim, opensFile ? try await openCacheFile(place, options, mayReplace: claim != nil) : nil)
       } catch {
-        claim.release()
+        claim?.release()
         throw error
       }
     } catch {
       throw ODataServiceError(error, path: place.file, operation: "open")
+    }
+  }
+
+  /// Claims the cache. Nil if another store uses it, and the options allow a passive store to read it too.
+  private func claim(_ place: CachePlace, _ options: OnlineStoreOptions) throws(StorageError) -> CacheClaim? {
+    do throws(StorageError) { return try CacheClaim(place) } catch {
+      guard options.readsUnclaimedCache, isPassive, error.category == .inUse else { throw error }
+      return nil
     }
   }
 
@@ -144,8 +152,9 @@ extension OnlineODataStore {
     }
   }
 
+  /// - Parameter mayReplace: whether a missing or damaged file is replaced; false if another store uses it.
   func openCacheFile(
-    _ place: CachePlace, _ options: OnlineStoreOptions
+    _ place: CachePlace, _ options: OnlineStoreOptions, mayReplace: Bool = true
   ) async throws(StorageError) -> TechnicalCache {
     // The options of a store with an encrypted cache do not have its key: another cache would be plain.
     if options.givenKey.isMissing { throw .encrypted(place.file) }
@@ -153,7 +162,7 @@ extension OnlineODataStore {
     return try await TechnicalCache.open(
       place, key: options.givenKey.key, limits: options.limits, common: options.conversation.fields,
       environment: options.conversation.environment, credentials: options.credentialFields,
-      protection: options.fileProtection, pages: options.maximumPageCount,
+      protection: options.fileProtection, pages: options.maximumPageCount, mayReplace: mayReplace,
       report: report)
   }
 

@@ -51,6 +51,10 @@ public struct OnlineStoreOptions: Sendable {
   /// Whether opening loads the metadata. Without it, only reads of known URLs are certain to work.
   package var loadsMetadata = true
 
+  /// Whether a store that stays passive also opens a cache that another store uses. It reads beside that store, which may
+  /// be waiting for its service.
+  package var readsUnclaimedCache = false
+
   /// The largest number of pages of the cache's file: simulates a full disk in tests.
   package var maximumPageCount: Int?
 

@@ -24,7 +24,8 @@ struct CacheAccess: Sendable {
     self.context = context
   }
 
-  /// Opens a store on the cache; waits if another process uses it.
+  /// Opens a store on the cache; waits if another process uses it. A passive store reads beside that process, which may
+  /// itself wait for its server.
   func open(
     origin: URL, access: ServiceAccess, isPassive: Bool, busyTimeout: Duration = busyTimeout
   ) async throws -> OnlineODataStore {
@@ -36,6 +37,7 @@ struct CacheAccess: Sendable {
       if $0.level > .debug { context.warn($0.message) }
     }
     options.loadsMetadata = false
+    options.readsUnclaimedCache = isPassive
     options.credentialFields = access.credentialFields
     let authentication = try await access.authentication(root: origin, isOffline: isPassive, context)
     let store = try OnlineODataStore(

@@ -7,6 +7,8 @@ struct CacheOpening: Sendable {
   let key: StorageKey?
   let options: DatabaseOptions
   let report: @Sendable (LarderDiagnostic) -> Void
+  /// False if another store uses the file: then a missing or damaged file is left to that store.
+  var mayReplace = true
 
   /// Files up to this size are checked for damage at each opening. Damage in a larger file is found when it is read.
   private static let checkedBytes = 64 << 20
@@ -18,7 +20,9 @@ struct CacheOpening: Sendable {
     // A blank file that is not damaged exists only after a crash during its creation.
     case .absent where DatabaseFile(place.file).isBlank, .damaged where DatabaseFile(place.file).isBlank:
       return try await replaced(because: "it is empty", isOurs: false)
-    case .absent: try DatabaseFile(place.file).make()
+    case .absent:
+      guard mayReplace else { throw StorageError.inUse(place.file) }
+      try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
     case .encrypted: break  // The key tells whose file it is.
     case .database(0): break  // Its first transaction is missing, or it is another program's: the schema tells.
@@ -50,6 +54,7 @@ struct CacheOpening: Sendable {
   }
 
   private func replaced(because reason: String, isOurs: Bool) async throws(StorageError) -> Database {
+    guard mayReplace else { throw StorageError.inUse(place.file) }
     // Another program's file is not replaced while that program uses it: it does not know this cache's lock.
     if !isOurs { try DatabaseFile(place.file).checkUnused() }
     let aside = try DatabaseFile(place.file).setAside()

@@ -52,17 +52,20 @@ final class TechnicalCache: Sendable {
 
   /// Opens the cache file of a service, or creates it.
   ///
-  /// A damaged cache is moved aside and replaced with a new one, which is reported. A file of another application is
-  /// rejected.
+  /// A damaged cache is moved aside and replaced with a new one, which is reported, if `mayReplace` allows this. A file of
+  /// another application is rejected.
   static func open(
     _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields,
     environment: LarderEnvironment = .system,
     credentials: CredentialFields,
-    protection: FileProtection, pages: Int? = nil, report: @escaping @Sendable (LarderDiagnostic) -> Void
+    protection: FileProtection, pages: Int? = nil, mayReplace: Bool = true,
+    report: @escaping @Sendable (LarderDiagnostic) -> Void
   ) async throws(StorageError) -> TechnicalCache {
     let options = DatabaseOptions(
       synchronous: .full, readers: 3, maximumPageCount: pages, protection: protection, environment: environment)
-    let database = try await CacheOpening(place: place, key: key, options: options, report: report).open()
+    let database = try await CacheOpening(
+      place: place, key: key, options: options, report: report, mayReplace: mayReplace
+    ).open()
     let salt: [UInt8]
     do throws(StorageError) {
       salt = try await property("salt", database) ?? []

@@ -177,6 +177,34 @@ struct CachedGetTests {
     #expect(await Rig().run("cache", "list", "--cache", folder.file("none")).status == .storage)
   }
 
+  @Test("A passive read does not wait for a process that uses the cache, and changes nothing for it")
+  func besideAnother() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let url = server.text("/svc/Products(1)")
+    _ = await Rig().run("get", "--cache", folder.path, url)
+    let context = Rig().context(Collector(), Collector())
+    guard case .run(_, let arguments) = try ArgumentParser.parse(["get", url], root: CommandLineTool.syntax) else {
+      Issue.record("the arguments are a command's")
+      return
+    }
+    let access = try ServiceAccess(arguments, context)
+    let cache = CacheAccess(folder: folder.path, key: nil, context)
+    let origin = try RequestTarget(url, in: arguments).origin
+    let other = try await cache.open(origin: origin, access: access, isPassive: false)
+    for _ in 0..<2 {
+      let passive = await Rig().run("get", "--passive", "--cache", folder.path, url)
+      #expect(passive.status == .done && passive.output == #"{"ID":1}"#)
+      #expect(await Rig().run("get", "--passive", "--cache", folder.path, url + "?x=1").status == .negative)
+    }
+    // The other store still has its claim.
+    await #expect(throws: CommandFailure.self) {
+      _ = try await cache.open(origin: origin, access: access, isPassive: false, busyTimeout: .milliseconds(150))
+    }
+    withExtendedLifetime(other) {}
+  }
+
   @Test("A cache that another process uses is waited for, then the status is 4")
   func locked() async throws {
     let folder = try TemporaryFolder()
