@@ -207,6 +207,31 @@ struct CacheFileTests {
     try await store.close()
   }
 
+  @Test(
+    "equal spellings of scheme, host and an empty path are one resource; everything else is literal (RFC 9110 §4.2.3)")
+  func spellings() async throws {
+    let rig = try StoreRig { .ok(#"{"url":"\#($0.url.absoluteString)"}"#) }
+    let store = try await rig.openStore()
+    let host = try #require(rig.root.host())
+    let first = "HTTP://\(host.uppercased())/service/P?a=%7e"
+    #expect(text(try await store.read(first).last) == #"{"url":"\#(first)"}"#)
+    #expect(try await store.read("http://\(host)/service/P?a=%7e").cached != nil)
+    #expect(try await store.read("http://\(host)/service/P?a=%7E").cached == nil)
+    #expect(try await rig.cacheFile.responses(to: first).count == 1)
+    try await store.close()
+  }
+
+  @Test(
+    "the form of a URL as a key",
+    arguments: [
+      ("HTTP://H.Test:80/A?b=C", "http://h.test:80/A?b=C"), ("https://h", "https://h/"),
+      ("https://h?A", "https://h/?A"),
+      ("https://h/%7e", "https://h/%7e"), ("x", "x"),
+    ])
+  func keyForms(url: String, key: String) {
+    #expect(CacheKey.normalised(url) == key)
+  }
+
   @Test("a part that was not requested is an error, also beside a cached response, which stays (RFC 9110 §15.3.7)")
   func unrequestedPart() async throws {
     let isPart = Locked(false)

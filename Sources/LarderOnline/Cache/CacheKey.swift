@@ -2,14 +2,40 @@
 import LarderHTTP
 import LarderStorage
 
-/// The key of a stored response: the literal URL, the owner of the response, and the requested representation.
+/// The key of a stored response: the URL, the owner of the response, and the requested representation.
 struct CacheKey: Hashable, Sendable {
-  /// The absolute URL with all its parameters, as it is sent.
+  /// The absolute URL with all its parameters, as it is sent, except that scheme and host are in lower case and an empty
+  /// path is `/`: equal spellings are one resource (RFC 9110 §4.2.3).
   var url: String
   /// The owner: a digest under the file's own salt, from which the credential cannot be recovered.
   var scope: [UInt8]
   /// The representation: a digest of the request's fields that may select one.
   var variant: [UInt8]
+  /// The URL as it is sent, if ``url`` differs from it. Earlier versions used it as the key.
+  var formerURL: String?
+
+  /// The form of a URL in ``url``. The rest is taken literally.
+  static func normalised(_ url: String) -> String {
+    let bytes = url.utf8
+    var slashes = 0
+    var hasUpper = false
+    var end = bytes.startIndex
+    scan: while end != bytes.endIndex {
+      switch bytes[end] {
+      case UInt8(ascii: "/"):
+        slashes += 1
+        if slashes == 3 { break scan }
+      case UInt8(ascii: "?"), UInt8(ascii: "#"): break scan
+      case 0x41...0x5A: hasUpper = true
+      default: break
+      }
+      end = bytes.index(after: end)
+    }
+    // Nearly every URL has this form already.
+    if slashes < 2 || slashes == 3 && !hasUpper { return url }
+    let slash = slashes == 3 ? "" : "/"
+    return "\(url[..<end].lowercased())\(slash)\(url[end...])"
+  }
 }
 
 /// Creates cache keys: computes digests of credentials and fields with the salt of one cache file.
@@ -50,7 +76,9 @@ final class CacheKeyMaker: Sendable {
       digestsByClient[client] = digests
       return digests
     }
-    return CacheKey(url: url, scope: digests.scope, variant: digests.variant)
+    let normalised = CacheKey.normalised(url)
+    return CacheKey(
+      url: normalised, scope: digests.scope, variant: digests.variant, formerURL: normalised == url ? nil : url)
   }
 
   private func digests(of client: ClientIdentity) -> Digests {

@@ -78,15 +78,15 @@ extension TechnicalCache {
     case .store(let key, let entry): try store(entry, key: key, connection: connection, diagnostics: &diagnostics)
     case .refresh(let key, let entry): try refresh(entry, key, connection)
     case .remove(let key):
-      try remove("url = ? AND scope = ?", [.text(key.url), .blob(key.scope)], connection)
+      try remove("url IN (?, ?) AND scope = ?", urls(of: key) + [.blob(key.scope)], connection)
     }
   }
 
   private func store(
     _ entry: TechnicalCacheEntry, key: CacheKey, connection: Connection, diagnostics: inout [LarderDiagnostic]
   ) throws(StorageError) {
-    let keyValues: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
-    try remove("url = ? AND scope = ? AND variant = ?", keyValues, connection)
+    try remove(
+      "url IN (?, ?) AND scope = ? AND variant = ?", urls(of: key) + [.blob(key.scope), .blob(key.variant)], connection)
     let cost = entry.cost(url: key.url)
     guard cost <= limits.maximumBytes else {
       diagnostics.append(.entryTooLarge(url: key.url, bytes: entry.payload.count))
@@ -118,6 +118,9 @@ extension TechnicalCache {
       .integer(entry.row))
     try connection.run("UPDATE usage SET total = total + ?", .integer(cost - old))
   }
+
+  /// The two URLs that an entry may be stored under.
+  private func urls(of key: CacheKey) -> [SQLValue] { [.text(key.url), .text(key.formerURL ?? key.url)] }
 
   func remove(_ condition: String, _ values: [SQLValue], _ connection: Connection) throws(StorageError) {
     var removedCost: Int64 = 0

@@ -93,12 +93,19 @@ final class TechnicalCache: Sendable {
   /// The checked entry of a key; nil for a miss. A damaged entry counts as a miss and is removed.
   @available(*, noasync)
   func entry(_ key: CacheKey) throws(StorageError) -> TechnicalCacheEntry? {
+    if let entry = try entry(url: key.url, key) { return entry }
+    guard let url = key.formerURL else { return nil }
+    return try entry(url: url, key)
+  }
+
+  @available(*, noasync)
+  private func entry(url: String, _ key: CacheKey) throws(StorageError) -> TechnicalCacheEntry? {
     let storedEntry = try database.readNow { (connection) throws(StorageError) in
       try connection.first(
         """
         SELECT id, status, fields, delta_link, checksum, payload FROM entry
         WHERE url = ? AND scope = ? AND variant = ?
-        """, .text(key.url), .blob(key.scope), .blob(key.variant)
+        """, .text(url), .blob(key.scope), .blob(key.variant)
       ) { (row) throws(StorageError) in
         let entry = TechnicalCacheEntry(
           status: Int(clamping: try row.int64(1)), fields: CacheFields.fields(try row.text(2)),
@@ -108,7 +115,7 @@ final class TechnicalCache: Sendable {
     }
     guard let (entry, checksum) = storedEntry else { return nil }
     guard Checksum.of(entry.payload) == checksum else {
-      report(.entryDamaged(url: key.url))
+      report(.entryDamaged(url: url))
       inTurn { [self] connection throws(StorageError) in try remove("id = ?", [.integer(entry.row)], connection) }
       return nil
     }

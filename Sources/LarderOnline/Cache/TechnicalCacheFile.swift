@@ -39,7 +39,7 @@ package struct TechnicalCacheFile: Sendable {
 
   /// One stored response, without its content.
   package struct Entry: Sendable, Hashable {
-    /// The literal request URL.
+    /// The URL of the request, with scheme and host in lower case.
     package let url: String
     /// The status code.
     package let httpStatus: Int
@@ -84,7 +84,8 @@ package struct TechnicalCacheFile: Sendable {
   package func responses(to url: String) async throws(ODataServiceError) -> [ODataSingleResponse] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
-        "SELECT status, fields, payload FROM entry WHERE url = ? ORDER BY used DESC", .text(url)
+        "SELECT status, fields, payload FROM entry WHERE url IN (?, ?) ORDER BY used DESC",
+        .text(CacheKey.normalised(url)), .text(url)
       ) { (row) throws(StorageError) in
         ODataSingleResponse(
           httpStatus: Int(clamping: try row.int64(0)), fields: CacheFields.fields(try row.text(1)),
