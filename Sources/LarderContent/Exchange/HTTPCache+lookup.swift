@@ -1,5 +1,11 @@
 import LarderHTTP
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension HTTPCache {
   /// Looks a request up in the cache. Unreadable entries count as absent.
   func lookup(_ cacheRequest: CacheRequest) async -> CacheLookup {

@@ -1,5 +1,11 @@
 package import LarderHTTP
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension HTTPCache {
   /// Removes what is stored for a request: its response, or all variants of its URL. Responses that are being received
   /// are not stored.

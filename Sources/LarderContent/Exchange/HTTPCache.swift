@@ -1,6 +1,12 @@
 public import LarderHTTP
 import LarderStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Handles HTTP requests with a cache and a network, by the rules of RFC 9111 for a private cache.
 ///
 /// ```swift
