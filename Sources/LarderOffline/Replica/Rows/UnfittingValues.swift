@@ -30,7 +30,7 @@ extension PageRows {
     case .column, .whole, .complex, .dynamic:
       guard isSelected(Int(member.index), of: frames[top].table) else { return }
       if keepsRawValues, member.kind != .dynamic { return keep(text, column: Int(member.index), top) }
-    case .stream, .ignored, .unknown: return
+    case .stream, .ignored, .unknown, .undeclared: return
     case .navigation: break
     }
     if let valueError = error as? ColumnValueError { throw naming(valueError, top) }

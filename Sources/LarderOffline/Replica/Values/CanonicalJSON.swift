@@ -8,22 +8,7 @@ import LarderService
 // timestamps are as in their columns. Derived complex values contain "@odata.type". Numbers without a declared type
 // keep their digits, without quotes.
 extension JSONWriter {
-  /// Writes a scalar of a payload as the next value.
-  mutating func canonical(
-    _ scalar: PayloadScalar, type: EdmTypeReference, model: EdmModel?
-  ) throws(ODataValueError) {
-    switch type.item {
-    case .primitive(let primitive): try canonical(try scalar.value(as: primitive), type: type, model: model)
-    case .named(let name):
-      guard let declared = model?.enumType(name) else {
-        return try canonical(try scalar.value(), type: type, model: model)
-      }
-      if scalar.isNull { null() } else { integer(try EnumerationValue.read(scalar, declared)) }
-    case .abstract, .collection: try canonical(try scalar.value(), type: type, model: model)
-    }
-  }
-
-  /// Writes a value as the next value. If the type is a collection, the value may be a collection or one of its items.
+  /// Writes a value as the next value. Throws if it is a collection and the type is not, or the other way round.
   mutating func canonical(_ value: ODataValue, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) {
     try canonical(value, type: type, model: model, depth: 0)
   }
@@ -34,6 +19,7 @@ extension JSONWriter {
     guard depth < CanonicalJSON.maximumDepth else {
       throw ODataValueError(.tooDeep(limit: CanonicalJSON.maximumDepth), type: nil, text: "")
     }
+    try CanonicalJSON.checkForm(value, type)
     switch value {
     case .null: null()
     case .int64(let number): integer(number)
@@ -85,6 +71,20 @@ extension JSONWriter {
 /// Reads the JSON of columns.
 enum CanonicalJSON {
   static let maximumDepth = 100
+
+  /// Throws if only one of a value and its declared type is a collection.
+  fileprivate static func checkForm(_ value: ODataValue, _ type: EdmTypeReference) throws(ODataValueError) {
+    let fits =
+      switch (type, value) {
+      case (_, .null), (.abstract, _): true
+      case (.collection, .collection): true
+      case (.collection, _), (.primitive, .collection), (.named, .collection): false
+      case (.primitive, _), (.named, _): true
+      }
+    guard !fits else { return }
+    let expectsCollection = if case .collection = type { true } else { false }
+    throw ODataValueError(.wrongNumber(expectsCollection: expectsCollection), type: type.item.primitive, text: "")
+  }
 
   /// The type in `Name@odata.type` of a dynamic property, if its JSON does not show the type (JSON Format 4.01 §4.6.3);
   /// nil otherwise.
