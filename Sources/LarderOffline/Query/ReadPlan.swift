@@ -203,6 +203,8 @@ struct ReadMember: Sendable {
   /// The types that have the property, as indices in the table's types; nil for all. A row of another type omits the
   /// property.
   var types: Set<Int>? = nil
+  /// The types of the enclosing complex value that have the member, if `$select` names types; empty for all.
+  var casts: [EdmStructure] = []
   /// The position of a column that is 0 in rows whose property was not downloaded. Such a row omits the property if it
   /// has no value.
   var presence: Int32? = nil

@@ -54,12 +54,24 @@ final class ResultObject: Sendable {
 
     enum Kind: Sendable {
       case cell(Int32, ResultCell)
-      /// `names` of the members if values of derived types have different members; empty if all values have all. That of
-      /// undeclared properties is empty.
-      case complex(Int32, EdmStructure?, [Part], names: [String], path: String)
+      /// `conditions` of the members if values of derived types have different members; empty if all values have all.
+      case complex(Int32, EdmStructure?, [Part], conditions: [Condition], path: String)
       case dynamic(Int32, Set<String>?)
       case stream(Int32, String)
       case link(ResultIdentity)
+    }
+
+    /// Which complex values have a member.
+    struct Condition: Sendable {
+      /// The member's name; nil for undeclared properties.
+      let name: String?
+      /// The types to which `$select` restricts the member; empty for all.
+      let casts: [EdmStructure]
+
+      func holds(_ type: EdmStructure) -> Bool {
+        (name.map { type.property($0) != nil } ?? true)
+          && (casts.isEmpty || casts.contains { type.isOrDerives(from: $0) })
+      }
     }
 
     @inline(__always)
@@ -180,13 +192,17 @@ final class ResultObject: Sendable {
         let memberPath = path.isEmpty ? member.name : "\(path)/\(member.name)"
         let cellMembers = members.filter { $0.kind.isCell }
         let isMixed = typeCount > 0 && cellMembers.contains { declared?.property($0.name) == nil }
+        let hasCasts = members.contains { !$0.casts.isEmpty }
         let parts = members.compactMap { member in
-          part(member, isDynamic: false, below: memberPath).map { (part: $0, name: member.name) }
+          part(member, isDynamic: false, below: memberPath).map { part in
+            (part: part, condition: Part.Condition(name: member.kind.isCell ? member.name : nil, casts: member.casts))
+          }
         }
         return Part(
           name: name,
           kind: .complex(
-            marker, declared, parts.map(\.part), names: isMixed ? parts.map(\.name) : [], path: memberPath),
+            marker, declared, parts.map(\.part), conditions: isMixed || hasCasts ? parts.map(\.condition) : [],
+            path: memberPath),
           types: owners)
       case .dynamic(let column, let only):
         return Part(name: [], kind: .dynamic(column, only), types: owners)

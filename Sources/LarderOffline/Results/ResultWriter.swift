@@ -91,14 +91,14 @@ final class ResultWriter {
   ) throws {
     switch part.kind {
     case .cell: break
-    case .complex(let marker, let declared, let inner, let names, let path):
+    case .complex(let marker, let declared, let inner, let conditions, let path):
       out.append(part.name)
       guard row.storageClass(marker) != .null else { return out.append(literal: "null,") }
       out.append(UInt8(ascii: "{"))
       let name = row.storageClass(marker) == .text ? try row.text(marker) : ""
       let actual = name.isEmpty ? declared : types.model.structure(name) ?? declared
       types.typeName(actual: actual, declared: declared, into: &out)
-      try complexMembers(inner, names: names, of: actual, row: row, type: type, expands: expands, into: &out)
+      try complexMembers(inner, conditions, of: actual, row: row, type: type, expands: expands, into: &out)
       if let expands { try innerExpands(expands, path, row, into: &out) }
       out.close(UInt8(ascii: "}"))
       out.append(UInt8(ascii: ","))
@@ -123,11 +123,12 @@ final class ResultWriter {
   }
 
   private func complexMembers(
-    _ parts: [ResultObject.Part], names: [String], of actual: EdmStructure?, row: borrowing Row, type: Int,
+    _ parts: [ResultObject.Part], _ conditions: [ResultObject.Part.Condition], of actual: EdmStructure?,
+    row: borrowing Row, type: Int,
     expands: InnerExpands?, into out: inout ResultBytes
   ) throws {
-    guard !names.isEmpty, let actual else { return try members(parts, row, type: type, inner: expands, into: &out) }
-    for (part, name) in zip(parts, names) where name.isEmpty || actual.property(name) != nil {
+    guard !conditions.isEmpty, let actual else { return try members(parts, row, type: type, inner: expands, into: &out) }
+    for (part, condition) in zip(parts, conditions) where condition.holds(actual) {
       try members([part], row, type: type, inner: expands, into: &out)
     }
   }

@@ -26,7 +26,9 @@ struct MemberWriter {
       let kind = try kind(column, selection.isAll && items.isEmpty ? .all : try selection.inner(items), items)
       members.append(
         ReadMember(
-          name: name, kind: kind, type: type(of: column), types: narrowed(types, selection, items),
+          name: name, kind: kind, type: type(of: column),
+          types: path.isEmpty ? narrowed(types, selection, items) : types,
+          casts: path.isEmpty ? [] : casts(selection, items),
           presence: try shapes.writer.presence(of: column, entity),
           mayBeRaw: statement.context.state.hasRawValues && !table.key.contains(column.number)))
     }
@@ -37,7 +39,8 @@ struct MemberWriter {
       members.append(
         ReadMember(
           name: "", kind: .dynamic(place, only: selection.isAll ? nil : undeclared),
-          type: ODataBoundType(.untyped, isNullable: true), types: types(of: column) ?? nil))
+          type: ODataBoundType(.untyped, isNullable: true), types: types(of: column) ?? nil,
+          casts: path.isEmpty ? [] : casts(selection, selection.items.filter { undeclared.contains($0.name) })))
     }
     return members
   }
@@ -122,6 +125,12 @@ struct MemberWriter {
     let cast = Set(items.compactMap(\.cast).flatMap { table.typeNumbers(derivedFrom: $0) })
     if cast.count == table.types.count { return types }
     return types.map { $0.intersection(cast) } ?? cast
+  }
+
+  /// The types of a complex value to which `$select` restricts a member of it; empty for no restriction.
+  private func casts(_ selection: Selection, _ items: [Selection.Item]) -> [EdmStructure] {
+    let casts = items.compactMap(\.cast)
+    return selection.isAll || casts.count < items.count ? [] : casts
   }
 
   private func type(of column: ReplicaColumn) -> ODataBoundType {
