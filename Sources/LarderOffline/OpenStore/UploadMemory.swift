@@ -10,8 +10,10 @@ struct UploadMemory: Sendable, Hashable {
   var batchRejections = 0
   /// Whether a rejection of batches was reported.
   var hasReportedBatches = false
-  /// Whether the service rejects requests that carry an identifier for repetitions.
-  var rejectsRequestNames = false
+  /// When the service rejected requests that carry an identifier for repetitions, in seconds since 1970.
+  var namesRejected: Int64?
+  /// Whether that rejection was reported.
+  var hasReportedNames = false
   /// Whether the file records that the service recognizes repeated requests.
   var supportsRepeatability = false
   /// The entities that were assigned to creations of this upload by look-ups. Each entity belongs to one creation.
@@ -26,15 +28,16 @@ struct UploadMemory: Sendable, Hashable {
 }
 
 extension OpenStore {
-  var rejectsRequestNames: Bool { upload.withLock { $0.rejectsRequestNames } }
+  var rejectsRequestNames: Bool {
+    let now = environment.unixSeconds
+    return upload.withLock { OptionRejection.isRecent($0.namesRejected, now: now) }
+  }
   var supportsRepeatability: Bool { upload.withLock { $0.supportsRepeatability } }
   /// Whether the service does not accept batches. True also if its metadata say so (Capabilities Vocabulary,
   /// `BatchSupported`).
   var rejectsBatches: Bool {
     let now = environment.unixSeconds
-    let isLearned = upload.withLock { memory in
-      memory.batchesRejected.map { (0..<OptionRejection.lifetime).contains(now - $0) } ?? false
-    }
+    let isLearned = upload.withLock { OptionRejection.isRecent($0.batchesRejected, now: now) }
     return isLearned || !replica.model.declaresBatchSupport
   }
 
@@ -61,7 +64,12 @@ extension OpenStore {
     upload.withLock { ($0.claimed, $0.sentOnTop, $0.sentWithoutCondition, $0.hasETags) = ([:], [], [], [:]) }
   }
   func recordNameRejection() {
-    if !upload.withLock({ exchange(&$0.rejectsRequestNames, with: true) }) { report(.requestIDsRejected()) }
+    let now = environment.unixSeconds
+    let isReported = upload.withLock { memory in
+      memory.namesRejected = now
+      return exchange(&memory.hasReportedNames, with: true)
+    }
+    if !isReported { report(.requestIDsRejected()) }
   }
   func recordRepeatability() { upload.withLock { $0.supportsRepeatability = true } }
 

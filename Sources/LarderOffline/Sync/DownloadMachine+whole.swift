@@ -82,7 +82,9 @@ extension DownloadMachine {
   }
 
   private mutating func learn(from read: inout WholeRead, _ facts: PageEnd) {
-    if facts.isAtom, traits.version < .v4 { memory.supportsOnlyAtom = read.request.form == .atom }
+    if facts.isAtom, traits.version < .v4, !memory.supportsOnlyAtom, read.request.form == .atom {
+      (memory.supportsOnlyAtom, memory.rejectionsLearned) = (true, lastDownload.now)
+    }
     guard read.pages == 0 else { return }
     read.etag = facts.etag
     read.lastModified = facts.lastModified
@@ -306,7 +308,9 @@ extension DownloadMachine {
         return [.ask(read.request)]
       }
       if read.request.countsRows {
-        memory.links = LinkMemory(rejectsCount: true, rejectsPreferences: memory.links?.rejectsPreferences ?? false)
+        memory.links = LinkMemory(
+          rejectsCount: true, rejectsPreferences: memory.links?.rejectsPreferences ?? false,
+          learned: Int64(lastDownload.now))
         return restart(note: .pageRejected(status: status), windows: read.windows?.size) ?? fail(error)
       }
       // The count was not the option that the service rejected.
@@ -318,7 +322,8 @@ extension DownloadMachine {
   /// Records that the service accepts a link without preferences that it rejected with them.
   private mutating func notePreferenceMemory(_ read: WholeRead) -> [Action] {
     guard let status = read.linkRejection else { return [] }
-    memory.links = LinkMemory(rejectsCount: memory.links?.rejectsCount ?? false, rejectsPreferences: true)
+    memory.links = LinkMemory(
+      rejectsCount: memory.links?.rejectsCount ?? false, rejectsPreferences: true, learned: Int64(lastDownload.now))
     return [.note(.preferencesRejected(status: status))]
   }
 

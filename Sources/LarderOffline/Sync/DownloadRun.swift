@@ -68,7 +68,7 @@ struct DownloadRun: Sendable {
       progress: OfflineODataDownloadProgress(.reading, query: query.name))
     do {
       let links = try await store.linkMemory()
-      if let links { run.machine.memory.links = links }
+      if let links { run.machine.memory.links = links.isRecent(now: run.machine.lastDownload.now) ? links : nil }
       defer { run.learnedLinks = run.machine.memory.links == links ? nil : run.machine.memory.links }
       if let container = bound.container, try await store.isDeletedHere(container) {
         note(.containerDeleted, &run)

@@ -21,7 +21,7 @@ struct QueryMemory: Codable, Sendable, Hashable {
   var deltaIsAtom: Bool?
   /// The number of consecutive deltas that could not be read or applied.
   var unusableDeltas = 0
-  /// The service does not support JSON.
+  /// The service does not support JSON. This is tried again after a day, as the rejections are.
   var supportsOnlyAtom = false
   /// When the service rejected options last, in seconds since 1970; nil if it rejects none.
   var rejectionsLearned: Double?
@@ -51,15 +51,15 @@ struct QueryMemory: Codable, Sendable, Hashable {
 
   /// Forgets after a day which options the service rejects, so that they are tried again.
   mutating func forgetOldRejections(now: Double) {
-    guard rejectsTracking || rejectsCount || rejectsPageSize == true || rejectsWindows else {
+    guard rejectsTracking || rejectsCount || rejectsPageSize == true || rejectsWindows || supportsOnlyAtom else {
       rejectionsLearned = nil
       return
     }
     // An earlier version did not record the time.
     let learned = rejectionsLearned ?? now
     rejectionsLearned = learned
-    guard !(0..<Double(OptionRejection.lifetime)).contains(now - learned) else { return }
-    (rejectsTracking, rejectsCount, rejectsWindows) = (false, false, false)
+    guard !OptionRejection.isRecent(Int64(learned), now: Int64(now)) else { return }
+    (rejectsTracking, rejectsCount, rejectsWindows, supportsOnlyAtom) = (false, false, false, false)
     (rejectsPageSize, rejectionsLearned) = (nil, nil)
   }
 
@@ -84,10 +84,15 @@ struct LinkMemory: Codable, Sendable, Hashable {
   var rejectsCount = false
   /// Whether the service rejects preferences sent with a link.
   var rejectsPreferences = false
+  /// When it was learned, in seconds since 1970. After a day it is tried again.
+  var learned: Int64?
 
   /// The names in the store's file, which must not change.
   private enum CodingKeys: String, CodingKey {
     case rejectsCount = "count"
     case rejectsPreferences = "preferences"
+    case learned
   }
+
+  func isRecent(now: Double) -> Bool { OptionRejection.isRecent(learned, now: Int64(now)) }
 }

@@ -9,15 +9,13 @@ import LarderStorage
 extension OpenStore {
   /// The setting that contains the last time when the service rejected `If-Match: *`.
   private static let rejectionSetting = "any-version-rejected"
-  private static let secondsUntilNextAttempt: Int64 = 86_400
   /// The maximum number of entities that are read because the earlier ones no longer exist.
   private static let maximumLookUps = 3
 
   /// Whether the service is not known to reject `If-Match: *`. After a day it is sent again.
   func acceptsAnyVersion(_ snapshot: ReplicaSnapshot) -> Bool {
     guard case .integer(let time)? = try? snapshot.connection.setting(Self.rejectionSetting) else { return true }
-    let age = environment.unixSeconds - time
-    return age < 0 || age >= Self.secondsUntilNextAttempt
+    return !OptionRejection.isRecent(time, now: environment.unixSeconds)
   }
 
   fileprivate func recordAnyVersionRejection() async throws {
