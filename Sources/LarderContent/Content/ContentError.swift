@@ -156,11 +156,11 @@ extension ContentError: LarderError {
     return ErrorExchange(method: nil, url: parts?.string, status: httpStatus)
   }
 
-  /// Whether there is no connection, the time ran out, or the server says that it is busy: 408, 429, 502, 503, 504.
+  /// Whether there is no connection, the time ran out, or the server says that it is busy: 408, 425, 429, 502, 503, 504.
   public var isTransient: Bool {
     switch category {
     case .transport(let error): error.isTransient
-    case .status(let status): [408, 429, 502, 503, 504].contains(status)
+    case .status(let status): [408, 425, 429, 502, 503, 504].contains(status)
     case .storage(let error): error.isTransient
     default: false
     }

@@ -1,4 +1,5 @@
 import LarderOData
+import LarderService
 
 /// The state of a delta download that is in progress.
 struct ChangesRead: Codable, Sendable, Hashable {
@@ -124,10 +125,7 @@ extension DownloadMachine {
   /// Whether a status says nothing about the request itself: the client is not authenticated, or the service is
   /// unavailable.
   static func isTemporary(_ status: Int) -> Bool {
-    switch status {
-    case 401, 403, 407, 408, 429, 502, 503, 504: true
-    default: false
-    }
+    status == 401 || status == 403 || status == 407 || TemporaryStatus.contains(status)
   }
 
   /// How long to wait before an interrupted page is requested again; nil after too many interruptions.

@@ -7,8 +7,6 @@ enum PageError: Error, Sendable, CustomStringConvertible {
   case noEntities(String)
   /// The payload has another kind than requested.
   case otherKind(expected: String, found: String)
-  /// The payload is the service's error.
-  case service(ODataErrorPayload)
   /// An entity of a table, given by name, has no key: it could not be distinguished from others.
   case noKey(String)
 
@@ -19,7 +17,6 @@ enum PageError: Error, Sendable, CustomStringConvertible {
       "The response has another kind of content: expected \(expected), found \(found)."
     case .noKey(let table):
       "An entity of \(table) has no key in the response; if the query has $select, add the key to it."
-    case .service(let error): "The service responded with an error: \(error.fullMessage) (\(error.code))"
     }
   }
 }
@@ -39,7 +36,7 @@ extension PageRows {
     func beginPayload(_ kind: PayloadKind) throws { try rows.beginPayload(kind) }
     func endPayload() throws {}
 
-    func error(_ error: ODataErrorPayload) throws { throw PageError.service(error) }
+    func error(_ error: ODataErrorPayload) throws { throw PayloadError.Problem.inStreamError(error) }
     func reference(_ reference: ODataReference) throws { throw PageError.noEntities("reference") }
     func serviceElement(_ element: ODataServiceDocument.Element) throws {
       throw PageError.noEntities("service document")
