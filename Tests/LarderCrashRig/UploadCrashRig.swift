@@ -179,16 +179,22 @@ extension UploadCrashRig {
       say("made \(marks.joined(separator: " ")) \(place)")
     }
 
-    /// The path of an order by chance; nil where there is none.
-    private mutating func some() async throws -> String? {
-      let all = try await store.readEntitySet("\(service.orders)?$select=\(service.key)&$orderby=\(service.key)")
-        .entities
+    /// The path of an order by chance; nil if there is none.
+    private mutating func some() async throws -> String? { try await someOrder()?.path }
+
+    /// The path of an order by chance, and the mark of the change that made it; nil if there is none.
+    private mutating func someOrder() async throws -> (path: String, mark: String)? {
+      let all = try await store.readEntitySet(
+        "\(service.orders)?$select=\(service.key),\(service.textProperty)&$orderby=\(service.key)"
+      ).entities
       guard !all.isEmpty else { return nil }
       // Of a service with many, a few are enough.
       let entity = all[choose(0...min(all.count - 1, 40))]
+      var mark = ""
+      if case .string(let text)? = entity[service.textProperty] { mark = text }
       switch entity[service.key] {
-      case .string(let text)?: return "\(service.orders)('\(text)')"
-      case .int32(let number)?: return "\(service.orders)(\(number))"
+      case .string(let text)?: return ("\(service.orders)('\(text)')", mark)
+      case .int32(let number)?: return ("\(service.orders)(\(number))", mark)
       default: return nil
       }
     }
@@ -210,8 +216,9 @@ extension UploadCrashRig {
     }
 
     private mutating func delete() async throws {
-      guard choose(0...1) == 0, let path = try await some() else { return }
+      guard choose(0...1) == 0, let (path, made) = try await someOrder() else { return }
       let mark = mark("d")
+      say("removing \(made)")
       try await changing([mark], path) { try await store.delete(path) }
     }
 

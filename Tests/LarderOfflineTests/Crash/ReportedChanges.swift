@@ -26,6 +26,8 @@ struct ReportedChanges {
 
   private(set) var all: [ReportedChange] = []
   private(set) var acknowledged: Set<String> = []
+  /// The marks of creations whose entities processes began to delete.
+  private(set) var removed: Set<String> = []
   /// What uploads said at their ends: sent, failed, left.
   private(set) var reports: [[Int]] = []
   private(set) var cuts: [String] = []
@@ -38,6 +40,7 @@ struct ReportedChanges {
       case "making":
         all += words.dropFirst().dropLast().compactMap { ReportedChange($0, words.last.map(String.init) ?? "") }
       case "made": acknowledged.formUnion(words.dropFirst().dropLast().map(String.init))
+      case "removing": removed.formUnion(words.dropFirst().map(String.init))
       case "uploaded": reports.append(words.dropFirst().compactMap { Int($0) })
       case "cut": cuts.append(line)
       default: break
