@@ -76,6 +76,26 @@ struct OpenComplexValueTests {
     #expect(try await rig.read(path) == "")
   }
 
+  /// Protocol 4.01 §11.4.3, §11.4.9.3: members that an update omits are unchanged; null removes an undeclared one.
+  @Test("Undeclared properties of complex values are created, changed and removed")
+  func changed() async throws {
+    let rig = try await Self.filled()
+    func value(_ properties: ODataProperty...) -> ODataProperty {
+      ODataProperty("a", .complex(ODataComplexValue(properties: properties)))
+    }
+    try await rig.update("Ps(1)", [value(.init("dyn", .string("x")), .init("new", .boolean(true)))])
+    #expect(try await rig.read("Ps(1)/a") == #"{"City":"c","more":{"k":[1]},"dyn":"x","new":true}"#)
+    try await rig.update("Ps(1)", [value(.init("more", .null), .init("City", .string("e")))])
+    #expect(try await rig.read("Ps(1)/a") == #"{"City":"e","dyn":"x","new":true}"#)
+    // The value was null.
+    try await rig.update("Ps(3)", [value(.init("dyn", .string("y")))])
+    #expect(try await rig.read("Ps(3)/a") == #"{"City":null,"dyn":"y"}"#)
+    try await rig.create("Ps", [.init("ID", .int32(9)), value(.init("dyn", .string("z")))])
+    #expect(try await rig.read("Ps(9)/a") == #"{"City":null,"dyn":"z"}"#)
+    try await rig.change(.update("Ps(9)/a/dyn", to: .string("w")))
+    #expect(try await rig.read("Ps(9)/a/dyn") == #"{"value":"w"}"#)
+  }
+
   @Test("The response to a change keeps the undeclared properties of complex values")
   func response() async throws {
     let rig = try await Self.filled()

@@ -13,7 +13,8 @@ struct ChangedCells {
   private(set) var sent: [QueuedProperty] = []
   /// The navigation properties of complex values that are bound, by their paths.
   private(set) var links: [ODataNavigationLink] = []
-  private var dynamic: [ODataProperty] = []
+  /// Undeclared properties, by the path of the complex value that they belong to; that of the entity's own is empty.
+  private var dynamic: [[String]: [ODataProperty]] = [:]
 
   init(_ table: EntityTable, _ type: EdmStructure, _ model: EdmModel, old: EntityCells = EntityCells()) {
     self.table = table
@@ -27,7 +28,7 @@ struct ChangedCells {
     guard let declared = type.property(property.name) else {
       guard type.isOpen else { throw OfflineODataError.unknown(property.name, of: type) }
       let value = try taking(property.value, at: [property.name])
-      dynamic.append(ODataProperty(property.name, value))
+      dynamic[[], default: []].append(ODataProperty(property.name, value))
       return send(property.name, value, property.annotations)
     }
     let place = "\(type.name)/\(property.name)"
@@ -84,9 +85,11 @@ struct ChangedCells {
   ) throws {
     let place = "\(type.name)/\(path.joined(separator: "/"))"
     guard let column = table.column(path, on: type) else {
-      if path.count == 1, type.isOpen, type.property(path[0]) == nil {
-        dynamic.append(.init(path[0], value))
-        return send(path[0], value, annotations)
+      let outer = Array(path.dropLast())
+      if let name = path.last, isOpen(at: outer) {
+        dynamic[outer, default: []].append(ODataProperty(name, value))
+        makeExist(above: path)
+        return send(name, value, annotations)
       }
       throw OfflineODataError(
         .unsupportedChange, "\(place) is stored inside another property and cannot be changed separately")
@@ -98,11 +101,20 @@ struct ChangedCells {
     }
     try set(path, fitted, isWhole: isWhole)
     send(path.last ?? "", fitted, annotations)
-    // A value that is set inside a null complex value makes that value exist.
+    makeExist(above: path)
+  }
+
+  /// Makes the complex values exist that enclose a value.
+  private mutating func makeExist(above path: [String]) {
     for length in 1..<max(path.count, 1) {
       guard let outer = table.column(Array(path.prefix(length)), on: type), outer.storage == .complex else { continue }
       if old[outer.name] == nil { cells[outer.name] = .text("") }
     }
+  }
+
+  /// Whether the entity, or the complex value at a path, may have undeclared properties.
+  private func isOpen(at path: [String]) -> Bool {
+    path.isEmpty ? type.isOpen : table.column(path + [TableColumns.dynamicName], on: type) != nil
   }
 
   /// Sets every property that was not added to its default, as PUT does (OData Protocol 4.01 §11.4.4).
@@ -118,7 +130,7 @@ struct ChangedCells {
       }
       try set([property.name], value, isWhole: true)
     }
-    if type.isOpen, let column = table.column([TableColumns.dynamicName]), dynamic.isEmpty {
+    if type.isOpen, let column = table.column([TableColumns.dynamicName]), dynamic[[]] == nil {
       cells[column.name] = .null
     }
   }
@@ -127,21 +139,30 @@ struct ChangedCells {
   ///
   /// - Parameter replaces: whether the existing undeclared properties are removed.
   mutating func finished(replaces: Bool = false) throws -> EntityCells {
-    guard !dynamic.isEmpty, let column = table.column([TableColumns.dynamicName]) else { return cells }
+    for (path, properties) in dynamic {
+      guard let column = table.column(path + [TableColumns.dynamicName], on: type) else { continue }
+      // A complex value that is replaced has lost its former properties already.
+      let former = path.isEmpty ? (replaces ? nil : old[column.name]) : cells[column.name] ?? old[column.name]
+      cells[column.name] = .text(try merged(properties, into: former))
+    }
+    return cells
+  }
+
+  /// The JSON of undeclared properties, added to a cell's. Null removes a property.
+  private func merged(_ properties: [ODataProperty], into cell: SQLValue?) throws -> String {
     var complex = ODataComplexValue()
-    if !replaces, case .text(let text)? = old[column.name],
+    if case .text(let text)? = cell,
       case .complex(let stored) = try CanonicalJSON.value(text, type: .abstract(.untyped), model: model)
     {
       complex = stored
     }
-    for property in dynamic {
+    for property in properties {
       complex.properties.removeAll { $0.name == property.name }
       if property.value != .null { complex.properties.append(ODataProperty(property.name, property.value)) }
     }
     var writer = JSONWriter()
     try writer.canonical(.complex(complex), type: .abstract(.untyped), model: model)
-    cells[column.name] = .text(String(decoding: writer.bytes, as: UTF8.self))
-    return cells
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 
   private mutating func set(_ path: [String], _ value: ODataValue, isWhole: Bool) throws {
@@ -164,6 +185,13 @@ struct ChangedCells {
         cells[inner.name] = .null
       }
     }
-    for property in complex.properties { try set(path + [property.name], property.value, isWhole: isWhole) }
+    for property in complex.properties {
+      let inner = path + [property.name]
+      if table.column(inner, on: type) == nil, isOpen(at: path) {
+        dynamic[path, default: []].append(property)
+      } else {
+        try set(inner, property.value, isWhole: isWhole)
+      }
+    }
   }
 }
