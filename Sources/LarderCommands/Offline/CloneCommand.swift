@@ -50,7 +50,7 @@ enum CloneCommand {
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true)
     let queries = try await choice.queries(access, report: report, arguments, context)
-    do { try await download(queries, access, into: clone, report: report, context) } catch {
+    do { try await download(queries, access, report: report, context) } catch {
       // A failed query of --query stays in the clone, and 'larder download' tries it again.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
@@ -62,35 +62,19 @@ enum CloneCommand {
   }
 
   private static func download(
-    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, into clone: StagedClone, report: DownloadReport,
-    _ context: CommandContext
+    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, report: DownloadReport, _ context: CommandContext
   ) async throws {
-    if clone.isResumed {
-      if try await resume(access, queries: queries, report: report, context) { return }
-      try clone.prepare()
-    }
-    let provider = try access.filling().provider
-    for query in queries { try await provider.add(query) }
-    try await runAndClose(provider, context) { try await report.follow(provider) { try await provider.open() } }
-  }
-
-  /// Resumes an interrupted clone with the queries given now; false if not even the metadata was downloaded.
-  private static func resume(
-    _ access: OfflineAccess, queries: [OfflineODataDefiningQuery], report: DownloadReport, _ context: CommandContext
-  ) async throws -> Bool {
     let provider = access.provider
     for query in queries { try await provider.add(query) }
-    do { try await access.open() } catch let error as OfflineODataError where error.name == .neverDownloaded {
-      return false
-    }
+    try await access.open()
     try await runAndClose(provider, context) {
+      // An interrupted clone may have had other queries.
       let names = Set(queries.map(\.name))
       for name in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(name) {
         try await provider.removeDefiningQuery(name)
       }
       try await report.follow(provider) { try await provider.download() }
     }
-    return true
   }
 
   /// Runs the work on a store and closes the store in any case.

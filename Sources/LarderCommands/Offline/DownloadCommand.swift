@@ -6,16 +6,15 @@ enum DownloadCommand {
     let added = try DefiningQueryOption.queries(arguments)
     let folder = try CloneFolder.existing(arguments, context)
     let report = DownloadReport(arguments, context)
-    let provider = try await open(folder, report: report, arguments, context)
+    let provider = try await open(folder, arguments, context)
     do {
       try await report.follow(provider) {
-        let isDone = report.hasOutcomes && added.isEmpty && !arguments.has(.removeQuery)
         try await change(provider, adding: added, removing: arguments.values(.removeQuery), arguments)
         let names = try await self.names(provider, arguments, added)
         guard try await !hasNoQueries(provider, afterRemoval: arguments.has(.removeQuery), folder, context) else {
           return
         }
-        if !isDone { try await provider.download(names, whole: arguments.has(.wholeDownload)) }
+        try await provider.download(names, whole: arguments.has(.wholeDownload))
       }
       try report.print()
     } catch {
@@ -28,21 +27,15 @@ enum DownloadCommand {
     return report.status
   }
 
-  /// Opens the clone's store as it is, so that queries can be changed before the download. If not even the metadata has
-  /// been downloaded, opening downloads everything. For a user who names queries, a missing store is created.
+  /// Opens the clone's store as it is, so that queries can be changed before the download. For a user who names queries,
+  /// a missing store is created.
   private static func open(
-    _ folder: CloneFolder, report: DownloadReport, _ arguments: ParsedArguments, _ context: CommandContext
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> OfflineODataProvider {
     let createsStore = try arguments.has(.definingQuery) && StoreUserOption.user(arguments, context) != nil
     let access = try await OfflineAccess(folder, arguments, context, createsStore: createsStore)
-    do {
-      try await access.open()
-      return access.provider
-    } catch let error as OfflineODataError where error.name == .neverDownloaded {
-      let filling = try access.filling()
-      try await report.follow(filling.provider) { try await filling.provider.open() }
-      return filling.provider
-    }
+    try await access.open()
+    return access.provider
   }
 
   /// Whether there is nothing to download because the last query has just been removed. Throws if there was none

@@ -38,9 +38,6 @@ final class DownloadReport: Sendable {
   /// Whether rows or a complete query were downloaded.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-  /// Whether a query has ended, successfully or not.
-  var hasOutcomes: Bool { state.withLock { !$0.outcomes.isEmpty } }
-
   /// The number of queries whose last download failed because the sign-in was rejected.
   var rejectedSignIns: Int { outcomes.count { $0.error?.name == .authenticationFailed } }
 

@@ -29,7 +29,7 @@ struct OfflineAccess: Sendable {
     try self.init(folder, transport: NoNetwork(), authentication: nil, parameters: parameters)
   }
 
-  /// Opens the store for verbs that download. Opening itself downloads nothing; see ``filling()``.
+  /// Opens the store for verbs that download. Opening itself downloads nothing.
   init(
     _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool
   ) async throws {
@@ -58,14 +58,6 @@ struct OfflineAccess: Sendable {
       serviceRoot: try folder.root, transport: transport, authentication: authentication, parameters: parameters)
     (self.folder, self.transport, self.authentication) = (folder, transport, authentication)
     self.parameters = parameters
-  }
-
-  /// Returns access to this store in which opening runs the first download. Key and credentials are not read again,
-  /// because they may come from standard input.
-  func filling() throws -> OfflineAccess {
-    var parameters = parameters
-    parameters.downloadsOnOpening = true
-    return try OfflineAccess(folder, transport: transport, authentication: authentication, parameters: parameters)
   }
 
   /// Returns access to this store with a network. The user is not asked to sign in, and the key is not read again,

@@ -36,7 +36,7 @@ extension OpenStore {
     let isAsService = !expandsAffected || (planned.model.version < .v4) == (snapshot.plan.model.version < .v4)
     let binder =
       isAsService
-      ? binder(snapshot.plan)
+      ? try binder(snapshot.plan)
       : ODataBinder(model: snapshot.plan.model, options: ODataBinderOptions(version: planned.model.version))
     let words = AffectedOptions(binder: binder, text: text)
     writer.sources = try ArchiveQuery(store: self, snapshot: snapshot).sources(planned, set, words)

@@ -31,7 +31,7 @@ extension OpenStore {
       guard let entry = try rows.queue.entry(id), [.archived, .held].contains(entry.state) else {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
-      let creation = try RejectedCreation(entry, changing(rows.plan))
+      let creation = try RejectedCreation(entry, try changing(rows.plan))
       switch repair {
       case .update: try creation.becomeUpdate(&rows)
       case .key(let key): try creation.setKey(key, &rows)

@@ -24,7 +24,7 @@ extension OpenStore {
     let isShort = requests.count == 1 && stored.isEmpty && requests[0].isShort
     return try await write(isShort: isShort) { [self, stored] snapshot in
       var maker = ChangeMaker(
-        changing(snapshot.plan), LocalRows(snapshot), isChangeSet: isChangeSet,
+        try changing(snapshot.plan), LocalRows(snapshot), isChangeSet: isChangeSet,
         coverage: { self.coverage(snapshot) })
       maker.combines = settings.combinesChanges
       var responses: [ODataSingleResponse] = []
@@ -75,7 +75,7 @@ extension OpenStore {
       guard let paths else {
         return Set(try rows.queue.entries().map(\.id)).subtracting(try rows.queue.withEarlier(undecided))
       }
-      let context = changing(rows.plan)
+      let context = try changing(rows.plan)
       let ids = Set(try paths.flatMap { try requests(on: $0, context, rows) })
       if !undecided.isEmpty, let id = try rows.queue.withDependents(ids).first(where: undecided.contains) {
         throw OfflineODataError.unclear(id)

@@ -93,8 +93,8 @@ extension OpenStore {
 
   func make(_ text: String, _ snapshot: ReplicaSnapshot, _ variant: QueryVariant) throws -> PreparedQuery {
     let plan = snapshot.plan
-    let url = try ODataParser(plan.model.version).relativeURL(text)
-    let bound = try binder(plan).bind(url, text: text)
+    let binder = try binder(plan)
+    let bound = try binder.bind(try ODataParser(plan.model.version).relativeURL(text), text: text)
     let options = QueryWriter.Options(
       pageSize: variant.isPaged ? settings.resultPageSize : nil, showsMarks: variant.showsMarks,
       localRowsOnly: variant.localRowsOnly, now: environment.now())

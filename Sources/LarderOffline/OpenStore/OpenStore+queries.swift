@@ -62,7 +62,7 @@ extension OpenStore {
   func bind(_ row: DefiningQueryRow, _ settings: QuerySettings) throws(OfflineODataError) -> BoundDefiningQuery {
     let plan = replica.plan
     let bound = try BoundDefiningQuery(
-      row.url, plan: plan, binder: binder(plan), pageSize: self.settings.pageSize,
+      row.url, plan: plan, binder: try binder(plan), pageSize: self.settings.pageSize,
       tracksChanges: !settings.untracked.contains(row.name))
     if row.streams { try bound.checkStreams(plan) }
     return bound
@@ -117,7 +117,7 @@ extension OpenStore {
     let plan = replica.plan
     if !plan.tables.isEmpty {
       let bound = try BoundDefiningQuery(
-        query.query, plan: plan, binder: binder(plan), pageSize: nil, tracksChanges: query.tracksChanges)
+        query.query, plan: plan, binder: try binder(plan), pageSize: nil, tracksChanges: query.tracksChanges)
       if query.automaticallyRetrievesStreams { try bound.checkStreams(plan) }
       try await checkCount(bound, before: try await replica.query(query.name)?.id)
     }

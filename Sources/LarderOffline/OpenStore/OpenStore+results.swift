@@ -40,8 +40,8 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: ResultRun.End)? {
     try await read { [self] snapshot in
-      guard !snapshot.plan.tables.isEmpty else { throw OfflineODataError(.neverDownloaded) }
-      let url = try binder(snapshot.plan).bind(
+      let binder = try binder(snapshot.plan)
+      let url = try binder.bind(
         try ODataParser(snapshot.plan.model.version).relativeURL(text), text: text)
       guard case .service = url.resource else { return nil }
       let form = form(try options.heeding(url.options.format, isJSON: true), snapshot.plan.model)

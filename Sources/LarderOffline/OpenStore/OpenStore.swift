@@ -84,8 +84,14 @@ final class OpenStore: Sendable {
   /// Calls the hook for diagnostics.
   func report(_ diagnostic: LarderDiagnostic) { diagnostic.report(to: settings.onDiagnostic) }
 
-  /// The binder for a plan's model. It is created once for each model.
-  func binder(_ plan: ReplicaPlan) -> ODataBinder {
+  /// The binder for a plan's model. It is created once for each model. Throws `neverDownloaded` if no model was
+  /// downloaded yet.
+  func binder(_ plan: ReplicaPlan) throws(OfflineODataError) -> ODataBinder {
+    guard !plan.tables.isEmpty else { throw OfflineODataError(.neverDownloaded) }
+    return cachedBinder(plan)
+  }
+
+  private func cachedBinder(_ plan: ReplicaPlan) -> ODataBinder {
     if let cached = binding.withLock({ $0 }), cached.first === plan.tables.first { return cached.binder }
     let created = ODataBinder(model: plan.model)
     binding.withLock { $0 = Binding(first: plan.tables.first, binder: created) }
@@ -98,15 +104,16 @@ final class OpenStore: Sendable {
     if let cached = covered.withLock({ $0 }), cached.first === plan.tables.first, cached.queries == queries {
       return cached.coverage
     }
-    let created = Coverage(queries, plan: plan, binder: binder(plan))
+    let created = Coverage(queries, plan: plan, binder: cachedBinder(plan))
     covered.withLock { $0 = Covered(first: plan.tables.first, queries: queries, coverage: created) }
     return created
   }
 
-  /// What changes need of a plan's model. It is created once for each model.
-  func changing(_ plan: ReplicaPlan) -> ChangeContext {
+  /// What changes need of a plan's model. It is created once for each model. Throws `neverDownloaded` if no model was
+  /// downloaded yet.
+  func changing(_ plan: ReplicaPlan) throws(OfflineODataError) -> ChangeContext {
     if let cached = context.withLock({ $0 }), cached.plan.tables.first === plan.tables.first { return cached }
-    let created = ChangeContext(plan, binder(plan), root)
+    let created = ChangeContext(plan, try binder(plan), root)
     context.withLock { $0 = created }
     return created
   }

@@ -65,7 +65,7 @@ extension OfflineODataProvider {
     if name != nil, operation == .create || operation == .createMedia {
       let collection = entityPath
       entityPath = try await openStore().read { [store = try openStore()] snapshot in
-        try ChangeSetDraft.exampleEntityPath(in: collection, store.changing(snapshot.plan))
+        try ChangeSetDraft.exampleEntityPath(in: collection, try store.changing(snapshot.plan))
       }
     }
     draft.add(request, name: name, example: entityPath)

@@ -17,7 +17,7 @@ extension OfflineODataProvider {
     var request = ODataSingleRequest(operation, path)
     guard let json else { return request }
     let content = try await store.read { snapshot in
-      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(snapshot.plan))
+      try ChangeContent(of: path, isAction: operation == .invokeAction, try store.changing(snapshot.plan))
     }
     try content.read(json, into: &request)
     return request
@@ -41,7 +41,7 @@ extension OfflineODataProvider {
   ) async throws -> ODataSingleRequest {
     let store = try openStore()
     let (text, isCollection) = try await store.read { snapshot in
-      let context = store.changing(snapshot.plan)
+      let context = try store.changing(snapshot.plan)
       func parts(_ path: String) throws -> [Substring] {
         let place = example == nil ? try context.split(path).path : path
         let all = place.split(separator: "/").filter { $0 != "$links" }

@@ -67,10 +67,11 @@ extension OfflineODataProvider {
   /// Cancels a running download. The rows that it has staged are kept, and the next download resumes there.
   public func cancelDownload() { state.withLock { $0.download }?.cancel() }
 
-  /// Whether an interrupted download can be resumed, or a defining query was never downloaded.
+  /// Whether an interrupted download can be resumed, or the metadata or a defining query were never downloaded.
   public func hasPendingDownload() async throws -> Bool {
     let store = try openStore()
     return try await translated {
+      if store.replica.plan.tables.isEmpty { return true }
       for row in try await store.replica.queries() where try await store.hasPendingDownload(row) { return true }
       return false
     }

@@ -16,7 +16,9 @@ extension OfflineODataProvider {
   /// The first call downloads the metadata and the rows of the defining queries. If it is interrupted, it fails, and
   /// the next call resumes there. If the service cannot be reached by then, the store opens with the rows it has so
   /// far: ``hasPendingDownload()`` is true, ``download(_:whole:)`` resumes the download, and queries that need missing
-  /// rows fail with `neverDownloaded`. Later calls need no network. If the store is open already, nothing happens.
+  /// rows fail with `neverDownloaded`. Later calls need no network. If the store is open already, nothing happens. With
+  /// ``OfflineODataParameters/downloadsOnOpening`` set to false, no call needs the network: until
+  /// ``download(_:whole:)``, reads and changes fail with `neverDownloaded`.
   ///
   /// A filled store opens read-only if its file or folder is not writable, or if the disk is full: ``isReadOnly``.
   ///
@@ -198,13 +200,13 @@ extension OfflineODataProvider {
     return added
   }
 
-  /// Runs the first download, or resumes an interrupted one. If the store already has tables, it opens even if the
+  /// Runs the first download, or resumes an interrupted one, unless the application downloads itself. If the store already has tables, it opens even if the
   /// service cannot be reached, or another process is filling the store.
   private func fill(_ store: OpenStore, _ fills: Bool) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
     guard fills, parametersWithKeys.downloadsOnOpening, !store.replica.isReadOnly else {
-      guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
-      return try await store.useModel()
+      if isOpenable { try await store.useModel() }
+      return
     }
     do {
       let download = StoreDownload(store: store, names: nil) { [weak self] event in
@@ -282,10 +284,11 @@ extension Replica {
   fileprivate static let rootSetting = "service-root"
 
   /// Whether the store belongs to the service with the root; false if it does not belong to a service yet. Throws
-  /// `otherService` if it belongs to another one.
+  /// `otherService` if it belongs to another one: it has downloaded something from there.
   func isOf(_ root: String) async throws -> Bool {
     guard case .text(let storedRoot)? = try await setting(Self.rootSetting) else { return false }
-    guard storedRoot == root else { throw OfflineODataError(.otherService, storedRoot) }
-    return true
+    if storedRoot == root { return true }
+    guard try await metadata() == nil else { throw OfflineODataError(.otherService, storedRoot) }
+    return false
   }
 }

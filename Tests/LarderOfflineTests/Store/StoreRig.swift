@@ -24,11 +24,11 @@ final class StoreRig: Sendable {
   /// A provider of the rig's file.
   func provider(
     root other: String? = nil, pageSize: Int? = nil, resultPageSize: Int? = nil, name: String = "store",
-    transport: (any HTTPTransport)? = nil
+    transport: (any HTTPTransport)? = nil, downloadsOnOpening: Bool = true
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
-      storeName: name, path: folder.path, pageSize: pageSize, encryptionKey: try RigKey.fromEnvironment(),
-      resultPageSize: resultPageSize)
+      storeName: name, path: folder.path, downloadsOnOpening: downloadsOnOpening, pageSize: pageSize,
+      encryptionKey: try RigKey.fromEnvironment(), resultPageSize: resultPageSize)
     parameters.conversation.retry = .never
     parameters.onDiagnostic = { [diagnostics] in diagnostics.add($0) }
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }

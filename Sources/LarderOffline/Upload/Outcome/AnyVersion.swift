@@ -26,7 +26,8 @@ extension OpenStore {
   private func canCreate(_ row: RowReference, _ plan: ReplicaPlan) -> Bool {
     guard plan.model.version >= .v4, let table = plan.table(row.table) else { return false }
     if case .singleton = table.place { return false }
-    return !changing(plan).rules(table).restrictions.deniesUpserts
+    guard let context = try? changing(plan) else { return false }
+    return !context.rules(table).restrictions.deniesUpserts
   }
 
   /// Whether an update of a row is sent with `*`.
