@@ -83,7 +83,7 @@ struct DownloadStrategyTests {
     store.traits.tracking = .denied
     store.download(from: &service)
     #expect(store.error == nil && store.rows == Set(1...25))
-    #expect(store.memory.links == LinkMemory(rejectsCount: true))
+    #expect(store.memory.links == LinkMemory(rejectsCount: true, learned: 0))
     #expect(store.notes.contains(.pageRejected(status: 400)))
     let before = service.requests.count
     store.download(from: &service)
@@ -100,7 +100,7 @@ struct DownloadStrategyTests {
     store.traits.pageSize = 10
     store.download(from: &service)
     #expect(store.error == nil && store.rows == Set(1...25))
-    #expect(store.memory.links == LinkMemory(rejectsPreferences: true))
+    #expect(store.memory.links == LinkMemory(rejectsPreferences: true, learned: 0))
     #expect(service.requests.count == 4 && service.requests[1].place == service.requests[2].place)
     let before = service.requests.count
     store.download(from: &service)
