@@ -92,7 +92,8 @@ struct OpenComplexValueTests {
     #expect(try await rig.read("Ps(3)/a") == #"{"City":null,"dyn":"y"}"#)
     try await rig.create("Ps", [.init("ID", .int32(9)), value(.init("dyn", .string("z")))])
     #expect(try await rig.read("Ps(9)/a") == #"{"City":null,"dyn":"z"}"#)
-    try await rig.change(.update("Ps(9)/a/dyn", to: .string("w")))
+    let property = ODataRequestBody.properties([.init("value", .string("w"))])
+    try await rig.change(ODataSingleRequest(.update(.replace), "Ps(9)/a/dyn", body: property))
     #expect(try await rig.read("Ps(9)/a/dyn") == #"{"value":"w"}"#)
   }
 

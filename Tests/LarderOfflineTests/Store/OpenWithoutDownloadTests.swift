@@ -43,11 +43,11 @@ struct OpenWithoutDownloadTests {
   static let calls: [(name: String, call: @Sendable (OfflineODataProvider) async throws -> Void)] = [
     ("set", { _ = try await $0.readEntitySet("Rows") }), ("entity", { _ = try await $0.readEntity("Rows(1)") }),
     ("count", { _ = try await $0.readJSON("Rows/$count") }), ("document", { _ = try await $0.readJSON("") }),
-    ("metadata", { _ = try await $0.execute(ODataSingleRequest(.read, "$metadata")) }),
+    ("metadata", { _ = try await $0.execute(.single(.read("$metadata"))) }),
     ("media", { _ = try await $0.readMedia("Rows(1)/$value") }),
     ("creation", { _ = try await $0.create(ODataEntity(properties: [ODataProperty("ID", .int32(9))]), in: "Rows") }),
     ("update", { try await $0.update("Rows(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("a"))])) }),
-    ("deletion", { try await $0.delete("Rows(1)") }), ("undo", { _ = try await $0.undoPendingChanges(["Rows(1)"]) }),
+    ("deletion", { try await $0.delete("Rows(1)") }), ("undo", { _ = try await $0.undoPendingChanges(of: ["Rows(1)"]) }),
     ("invalid syntax", { _ = try await $0.readJSON("Rows?$filter=(") }),
   ]
 
