@@ -117,11 +117,12 @@ extension ResponseEvaluation {
     else { return nil }
     var isReason = false
     for (member, error) in zip(unit.members, errors) where member.hasOwnAnyVersion && Self.isAboutCondition(error) {
-      guard
-        case .existing(let serverResponse) = try await ConflictResolution(journal: journal).fetched(of: member.entry),
-        serverResponse.etag == nil
-      else { continue }
-      isReason = true
+      switch try await ConflictResolution(journal: journal).fetched(of: member.entry) {
+      case .existing(let serverResponse): isReason = isReason || serverResponse.etag == nil
+      // The condition has done what it is for. The error may be the one of the whole change set.
+      case .gone: return nil
+      case .other, .unknown: break
+      }
     }
     guard isReason else { return nil }
     for member in unit.members where member.hasOwnAnyVersion { store.noteWithoutCondition(member.entry.id) }
