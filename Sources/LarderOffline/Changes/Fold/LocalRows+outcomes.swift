@@ -167,6 +167,21 @@ extension LocalRows {
     }
   }
 
+  /// Removes the links of a row at one of their ends. The rows at the other end are examined by the next delta: nothing
+  /// may hold them any more.
+  private func removeLinks(
+    of reference: RowReference, _ link: LinkTable, from near: String, to far: String, _ table: Int
+  ) throws(StorageError) {
+    let name = state.links[link.number]
+    let others = try connection.integers(
+      "SELECT \(far) FROM \(name) WHERE \(near) = ?1", .integer(reference.row))
+    guard !others.isEmpty else { return }
+    for other in others {
+      try UploadedRows(connection).note(moved: RowReference(plan.tables[table].name, other))
+    }
+    try connection.run("DELETE FROM \(name) WHERE \(near) = ?1", .integer(reference.row))
+  }
+
   /// Removes the links of an entity that was deleted permanently, and the entities that it contains.
   mutating func forget(_ reference: RowReference) throws(StorageError) {
     var pendingRows = [reference]
@@ -174,13 +189,8 @@ extension LocalRows {
       guard let table = plan.table(next.table) else { continue }
       if next != reference, try keptBase(next.row) == nil { try show(nil, as: next) }
       for link in plan.links where !state.links[link.number].hasPrefix("(") {
-        let name = state.links[link.number]
-        if link.source == table.number {
-          try connection.run("DELETE FROM \(name) WHERE source = ?1", .integer(next.row))
-        }
-        if link.target == table.number {
-          try connection.run("DELETE FROM \(name) WHERE target = ?1", .integer(next.row))
-        }
+        if link.source == table.number { try removeLinks(of: next, link, from: "source", to: "target", link.target) }
+        if link.target == table.number { try removeLinks(of: next, link, from: "target", to: "source", link.source) }
       }
       for navigation in table.navigations where navigation.relation == .containment {
         let children = try connection.integers(

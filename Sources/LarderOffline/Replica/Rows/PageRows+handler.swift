@@ -15,8 +15,16 @@ enum PageError: Error, Sendable, CustomStringConvertible {
     case .noEntities(let kind): "The response contains no entities: it is a \(kind)."
     case .otherKind(let expected, let found):
       "The response has another kind of content: expected \(expected), found \(found)."
-    case .noKey(let table):
-      "An entity of \(table) has no key in the response; if the query has $select, add the key to it."
+    case .noKey(let table): "An entity of \(table) has no key in the response."
+    }
+  }
+}
+
+extension PageError: ErrorWithCure {
+  var cure: String {
+    switch self {
+    case .noKey: "If the query has $select, add the key to it; else leave the link to such entities out of $expand."
+    case .noEntities, .otherKind: "Check that the address is the service's, and not that of a sign-in page."
     }
   }
 }
