@@ -30,7 +30,7 @@ struct LinkTrial: Sendable {
     links.isEmpty ? set : "\(set)?$expand=\(links.joined(separator: ","))"
   }
 
-  /// Goes on to the next combination of links, after a rejection.
+  /// Continues with the next combination of links, after a rejection.
   mutating func advance(isAccepted: (String) async throws -> Bool) async throws {
     let rejected = links
     links = []

@@ -127,7 +127,9 @@ final class ResultWriter {
     row: borrowing Row, type: Int,
     expands: InnerExpands?, into out: inout ResultBytes
   ) throws {
-    guard !conditions.isEmpty, let actual else { return try members(parts, row, type: type, inner: expands, into: &out) }
+    guard !conditions.isEmpty, let actual else {
+      return try members(parts, row, type: type, inner: expands, into: &out)
+    }
     for (part, condition) in zip(parts, conditions) where condition.holds(actual) {
       try members([part], row, type: type, inner: expands, into: &out)
     }

@@ -38,7 +38,8 @@ struct MalformedResponseTests {
     MalformedResponse(
       "Atom that is another feed", .malformedResponse,
       .response(200, fields: [.contentType: "application/atom+xml"], body: "<rss version=\"2.0\"><channel/></rss>")),
-    MalformedResponse("an error with status 200", .serviceFailed, json: "{\"error\":{\"code\":\"x\",\"message\":\"y\"}}"),
+    MalformedResponse(
+      "an error with status 200", .serviceFailed, json: "{\"error\":{\"code\":\"x\",\"message\":\"y\"}}"),
     MalformedResponse(
       "another kind of response", json: "{\"@odata.context\":\"$metadata#Edm.String\",\"value\":\"x\"}"),
     MalformedResponse("a value of another type", json: "{\"value\":[{\"ID\":1,\"Text\":{\"a\":1}}]}"),

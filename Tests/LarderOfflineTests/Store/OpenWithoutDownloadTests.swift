@@ -47,7 +47,8 @@ struct OpenWithoutDownloadTests {
     ("media", { _ = try await $0.readMedia("Rows(1)/$value") }),
     ("creation", { _ = try await $0.create(ODataEntity(properties: [ODataProperty("ID", .int32(9))]), in: "Rows") }),
     ("update", { try await $0.update("Rows(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("a"))])) }),
-    ("deletion", { try await $0.delete("Rows(1)") }), ("undo", { _ = try await $0.undoPendingChanges(of: ["Rows(1)"]) }),
+    ("deletion", { try await $0.delete("Rows(1)") }),
+    ("undo", { _ = try await $0.undoPendingChanges(of: ["Rows(1)"]) }),
     ("invalid syntax", { _ = try await $0.readJSON("Rows?$filter=(") }),
   ]
 

@@ -134,7 +134,7 @@ struct LinkQuestion: Codable, Sendable, Hashable {
     case unknown
   }
 
-  /// The questions that the facts of a whole answer leave.
+  /// What the whole response does not show of the links.
   static func all(_ facts: [String: LinkFacts]?) -> [LinkQuestion] {
     (facts ?? [:]).filter { !$0.value.isShown && $0.value.lacking > 0 }.sorted { $0.key < $1.key }
       .map { LinkQuestion(link: $0.key, url: $0.value.url, isCollection: $0.value.isCollection) }
