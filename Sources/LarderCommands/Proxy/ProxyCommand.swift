@@ -62,11 +62,19 @@ struct ProxyCommand {
   }
 
   /// The fields that separate the entries of different clients. In a cache for one person, such as a browser's,
-  /// `Cookie` is not one: responses that depend on it say so by Vary, no-store or their own URL.
+  /// `Cookie` is not one: responses that depend on it say so by Vary, no-store or their own URL. In a cache for several
+  /// clients, the fields that all clients use to identify themselves cannot be removed.
   private static func credentialFields(
     _ arguments: ParsedArguments, isShared: Bool
   ) throws -> CredentialFields {
     var fields = try CredentialHeader.fields(arguments)
+    let identifying = ["Authorization", "Proxy-Authorization", "Cookie"].map { HTTPFieldName($0) }
+    if isShared, let name = identifying.first(where: { fields.decision(for: $0) == false }) {
+      // RFC 9111 §3.5, and one client would see what belongs to another.
+      throw arguments.usage(
+        "--no-credential-header \(name) would show responses of one client to others, and --host has several",
+        hint: "Leave it out, or listen on a loopback address.")
+    }
     let namesCookie = arguments.values(.credentialHeader).contains { HTTPFieldName($0) == .cookie }
     if !isShared, !arguments.has(.byCookie), !namesCookie { fields.remove(.cookie) }
     return fields

@@ -9,8 +9,8 @@ extension CommandSyntax {
       "With --cache, responses are cached in DIR and survive the process; several proxies may share DIR. Without it, "
         + "they are cached in memory. With --key-file or LARDER_KEY the contents of DIR are encrypted, including "
         + "names and URLs. Sizes are numbers of bytes, or of KiB, MiB or GiB with k, M or G.",
-      "Responses to different Authorization fields, API keys and tokens are cached separately; --credential-header "
-        + "adds a field, --no-credential-header removes one. Responses to different cookies are not, as in a "
+      "Responses to different Authorization fields, API keys, tokens, passwords and sessions are cached separately; "
+        + "--credential-header adds a field, --no-credential-header removes one. Responses to different cookies are not, as in a "
         + "browser, unless --by-cookie is given: use it if several people use one proxy.",
       "With --cert or --user-file the proxy has its own credentials, and every client acts with them. A request of a "
         + "page of another site that may change something is then rejected with 403, unless --allow-cross-site is "

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 extension SecretScan {
   /// The string of the JSON member whose name begins at a position, if the name is secret.
   ///

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 extension SecretScan {
   /// The text of the XML element whose name begins at a position, if its local name is secret, and it has only text.
   mutating func secretElement(at start: Int) -> Range<Int>? {

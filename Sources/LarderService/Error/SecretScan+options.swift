@@ -1,3 +1,5 @@
+import LarderHTTP
+
 extension SecretScan {
   /// The value of the option at a position, if its name is secret.
   ///

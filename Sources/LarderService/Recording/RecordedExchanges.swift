@@ -106,9 +106,11 @@ public struct RecordedExchange: Sendable, Hashable {
     let others: Set = [
       "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "connection",
     ]
-    let canonical = name.canonicalName
-    return others.contains(canonical) || credentials.contains(name)
-      || (SecretNames.isSecretField(canonical) && !credentials.hasRemoved(name))
+    if others.contains(name.canonicalName) { return true }
+    if let decision = credentials.decision(for: name) { return decision }
+    let kind = SecretNames.kind(ofField: name)
+    // A token that continues a list is needed to replay the list.
+    return kind == .credential || kind == .csrfToken
   }
 }
 

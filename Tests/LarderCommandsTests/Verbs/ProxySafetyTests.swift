@@ -179,6 +179,26 @@ struct ProxySafetyTests {
     #expect(command.credentialFields.contains(.cookie) == (byCookie || !isLoopback))
   }
 
+  @Test(
+    "Fields that every client uses to identify itself cannot be removed if several clients share the proxy",
+    arguments: [
+      ("Authorization", "0.0.0.0", true), ("proxy-authorization", "192.168.1.5", true), ("COOKIE", "::", true),
+      ("Authorization", "127.0.0.1", false), ("X-Build-Key", "0.0.0.0", false),
+    ])
+  func removedIdentity(name: String, host: String, isRejected: Bool) throws {
+    let arguments = ParsedArguments(
+      path: ["larder", "proxy"],
+      options: ["--upstream": ["http://127.0.0.1:1"], "--host": [host], "--no-credential-header": [name]],
+      operands: [:])
+    let context = Rig().context(Collector(), Collector())
+    if isRejected {
+      let error = #expect(throws: UsageError.self) { try ProxyCommand(arguments, context) }
+      #expect(error.map { "\($0)".lowercased().contains("--no-credential-header \(name)".lowercased()) } == true)
+    } else {
+      #expect(try !ProxyCommand(arguments, context).credentialFields.contains(HTTPFieldName(name)))
+    }
+  }
+
   @Test("A page of another site cannot make changes with a client certificate")
   func certificate() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "ok") }

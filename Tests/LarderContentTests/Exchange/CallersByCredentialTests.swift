@@ -10,7 +10,8 @@ struct CallersByCredentialTests {
     .authorization, "Proxy-Authorization", .cookie, "X-API-Key", "X-Auth-Token", "X-Access-Token",
     "Ocp-Apim-Subscription-Key", "APIKey", "PRIVATE-TOKEN", "Api-Key", "X-Goog-Api-Key", "X-Vault-Token",
     "X-Functions-Key", "DPoP", "X-Amz-Security-Token", "X-Session-Token", "JOB-TOKEN", "x-client-secret",
-    "X-Login-Session", "X-My-Key",
+    "X-Login-Session", "X-My-Key", "X-ApiKey", "X-Original-Authorization", "X_API_Key", "AccessToken", "SAP-ContextId",
+    "sessionid",
   ]
 
   private static func rig(_ configure: (inout HTTPCacheOptions) -> Void = { _ in }) -> EngineRig {

@@ -187,7 +187,7 @@ struct RecordedExchangeTests {
         "X-Auth": "S",
         "X-Session-Id": "S", "sap-contextid": "S", "mysapsso2": "S", "X-Amz-Security-Token": "S", "X-Auth-User": "S",
         "X-AuthToken": "S", "JSessionID": "S", "X-AuthSyncToken": "S", "X-SessionContinuationToken": "S",
-        "X-NextPageToken": "2",
+        "X-NextPageToken": "2", "X-Continuation-Token": "3", "X_API_Key": "S", "Secret": "S", "X-Build-Key": "S",
         "Content-Location": "/s/Login?token='S'", "Cookie": "S", "ETag": "1", "Link": "<https://h/a?token=S>; rel=next",
         "Author": "Ada", "Access-Control-Allow-Credentials": "true",
       ])
@@ -195,7 +195,7 @@ struct RecordedExchangeTests {
     #expect(
       exchange.fields == [
         "Location": "https://h/#access_token=***", "WWW-Authenticate": "Negotiate ***, Basic realm=\"a\"",
-        "X-NextPageToken": "2", "Content-Location": "/s/Login?token=***", "ETag": "1",
+        "X-NextPageToken": "2", "X-Continuation-Token": "3", "Content-Location": "/s/Login?token=***", "ETag": "1",
         "Link": "<https://h/a?token=***>; rel=next", "Author": "Ada", "Access-Control-Allow-Credentials": "true",
       ])
   }

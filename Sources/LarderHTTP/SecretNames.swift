@@ -1,26 +1,51 @@
-/// The names whose values are secrets.
+/// The names whose values are secrets: the one list for caches, the proxy, arguments, recordings and messages.
 ///
 /// A name has words: `X-Amz-Signature`, `sas_token`, `token[]`, `clientSecret`, `SASToken`. The last one may be a
 /// compound: `authtoken`. A number, or a word such as `text`, may follow: `password2`, `secretText`.
-enum SecretNames {
+package enum SecretNames {
   /// Whether the values of a query option, of an option in a fragment, or of a path parameter are secrets.
-  static func isSecretOption(_ name: [UInt8]) -> Bool {
+  package static func isSecretOption(_ name: [UInt8]) -> Bool {
     let (words, base) = words(name[...])
     return optionNames.contains(words.joined()) || isSecretMember(base)
       || (words + [words.joined()]).contains { optionWords.contains($0) }
   }
 
   /// Whether the strings of a JSON member are secrets. Among data, a code, a key or a signature is no secret.
-  static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool { isSecretMember(words(name).base) }
+  package static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool { isSecretMember(words(name).base) }
 
-  /// Whether a field of a response is a secret, in addition to the fields that are credentials.
-  static func isSecretField(_ name: String) -> Bool {
-    let (words, base) = words(Array(name.utf8)[...])
-    return isSecret(base) || words.contains { fieldWords.contains($0) }
+  /// What the name of a header field says about its value.
+  package enum FieldKind: Sendable, Hashable {
+    /// The value identifies the client, or authenticates it.
+    case credential
+    /// A CSRF token: it is useless without the session's cookie.
+    case csrfToken
+    /// A token that continues a list, such as `X-Continuation-Token`: another value requests other data.
+    case listToken
+    case other
+  }
+
+  /// The kind of a field. Names of fields are equal without regard to case, so the case says nothing about their words:
+  /// a word may be a compound, such as `xapikey`.
+  package static func kind(ofField name: HTTPFieldName) -> FieldKind {
+    let name = name.canonicalName
+    switch name {
+    case "authorization", "cookie", "proxy-authorization": return .credential
+    // Alone, `Key` is not known to be one; the others name a protocol's version and a connection.
+    case "key", "cookie2", "sec-websocket-key": return .other
+    // Most requests have these.
+    case "accept", "host", "user-agent", "accept-encoding", "accept-language", "connection": return .other
+    default: if !mayBeSecret(name.utf8) { return .other }
+    }
+    let all = allWords(Array(name.utf8)[...])
+    let joined = all.joined()
+    if joined.hasSuffix("idempotencykey") { return .other }
+    if joined.hasSuffix("token"), csrfWords.contains(where: { joined.contains($0) }) { return .csrfToken }
+    if let rest = beforeListToken(withoutEnd(all)) { return isCredentialField(rest) ? .credential : .listToken }
+    return isCredentialField(all) ? .credential : .other
   }
 
   /// Whether the option is a secret only if its value is no literal of OData in quotes, as `GetProduct?code='A1'` has.
-  static func isHarmlessAsLiteral(_ name: [UInt8]) -> Bool {
+  package static func isHarmlessAsLiteral(_ name: [UInt8]) -> Bool {
     ["code", "key", "sid"].contains(words(name[...]).all.joined())
   }
 
@@ -36,11 +61,22 @@ enum SecretNames {
     "accountkey", "storageaccountkey", "clientassertion", "authorization", "proxyauthorization", "xauthorization",
     "sessionid", "jsessionid", "phpsessid",
   ]
+  /// A field that has one of these words is a credential.
   private static let fieldWords: Set = [
-    "auth", "authorization", "cookie", "cookie2", "session", "sessionid", "jsessionid", "phpsessid", "contextid",
-    "mysapsso2",
-    "apikey",
+    "auth", "authorization", "cookie", "session", "sessionid", "jsessionid", "phpsessid", "contextid", "mysapsso2",
+    "apikey", "bearer", "dpop",
   ]
+  /// A field whose last word ends with one of these, or whose last two words are one of these, is a credential.
+  private static let fieldEndings = [
+    "authorization", "authentication", "auth", "cookie", "session", "sessionid", "contextid", "key", "jwt", "credential",
+    "credentials",
+  ]
+  /// Words that end like one of the ``fieldEndings``, and have nothing to do with it.
+  private static let otherWords = [
+    "monkey", "donkey", "turkey", "hockey", "jockey", "lackey", "whiskey", "mickey", "hotkey", "possession",
+    "obsession", "supersession",
+  ]
+  private static let csrfWords = ["csrf", "xsrf", "requestverification"]
   /// A name whose last word is one of these is a secret everywhere.
   private static let lastWords: Set = ["pwd", "jwt"]
   /// A name whose last word ends with one of these, or whose last two words are one of these, is a secret everywhere.
@@ -54,6 +90,33 @@ enum SecretNames {
     "skip", "delta", "page", "paging", "pagination", "next", "previous", "prev", "continuation", "resume", "resumption",
     "sync", "change", "tracking", "cursor", "concurrency",
   ]
+
+  private static func isCredentialField(_ all: [String]) -> Bool {
+    let base = withoutEnd(all)
+    guard let last = base.last else { return false }
+    let lastTwo = base.suffix(2).joined()
+    // `Access-Control-Allow-Credentials` says whether others may send some.
+    if all.starts(with: ["access", "control"]) { return false }
+    return isSecret(base) || all.contains { fieldWords.contains($0) }
+      || fieldEndings.contains { last.hasSuffix($0) || lastTwo == $0 } && !otherWords.contains { last.hasSuffix($0) }
+  }
+
+  /// Whether a name in lower case can be a credential: each has one of these parts. Most fields of a request have none,
+  /// and this is called for each of them.
+  private static func mayBeSecret(_ name: String.UTF8View) -> Bool {
+    var part: UInt32 = 0
+    for byte in name {
+      part = (part << 8 | UInt32(byte)) & 0xFF_FFFF
+      switch part {
+      case 0x746F6B, 0x656372, 0x706173, 0x707764: return true  // tok, ecr (secret), pas (password), pwd
+      case 0x6A7774, 0x6B6579, 0x757468, 0x636F6F: return true  // jwt, key, uth (auth), coo (cookie)
+      case 0x736573, 0x787469, 0x73736F, 0x626561: return true  // ses (session), xti (contextid), sso, bea (bearer)
+      case 0x64706F, 0x637265: return true  // dpo, cre (credential)
+      default: continue
+      }
+    }
+    return false
+  }
 
   private static func isSecretMember(_ base: [String]) -> Bool {
     isSecret(base) || memberNames.contains(base.joined())
@@ -80,6 +143,13 @@ enum SecretNames {
   /// The words of a name in lower case, and those without its end. Of the name of a list's token they are the words
   /// before the list's.
   private static func words(_ name: ArraySlice<UInt8>) -> (all: [String], base: [String]) {
+    let all = allWords(name)
+    let base = withoutEnd(all)
+    return beforeListToken(base).map { ($0, withoutEnd($0)) } ?? (all, base)
+  }
+
+  /// The words of a name in lower case.
+  private static func allWords(_ name: ArraySlice<UInt8>) -> [String] {
     var words: [[UInt8]] = [[]]
     var capitals = 1
     for byte in name {
@@ -102,9 +172,7 @@ enum SecretNames {
         capitals = 1
       }
     }
-    let texts = words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
-    let base = withoutEnd(texts)
-    return beforeListToken(base).map { ($0, withoutEnd($0)) } ?? (texts, base)
+    return words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The words before those of a list's token: before `next` and `token`, or `nexttoken`; nil if there is none.
