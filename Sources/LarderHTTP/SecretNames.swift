@@ -68,7 +68,8 @@ package enum SecretNames {
   ]
   /// A field whose last word ends with one of these, or whose last two words are one of these, is a credential.
   private static let fieldEndings = [
-    "authorization", "authentication", "auth", "cookie", "session", "sessionid", "contextid", "key", "jwt", "credential",
+    "authorization", "authentication", "auth", "cookie", "session", "sessionid", "contextid", "key", "jwt",
+    "credential",
     "credentials",
   ]
   /// Words that end like one of the ``fieldEndings``, and have nothing to do with it.

@@ -98,6 +98,35 @@ struct WholeFileTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
   }
 
+  #if os(Linux)
+    @Test("A file that is being written has no name: nothing remains if the process is killed")
+    func nameless() throws {
+      for isThere in [false, true] {
+        let file = try WholeFile.create(folder.file("a"), isPrivate: true)
+        try file.write(Array("secret".utf8))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == (isThere ? ["a"] : []))
+        try file.finish()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a"])
+        #expect(try text("a") == "secret" && mode("a") == 0o600)
+      }
+    }
+  #endif
+
+  @Test("Parts that killed processes have left are removed; those of running processes, and other files, stay")
+  func abandoned() throws {
+    for name in ["a.1.part", "a.4294967295.part", "a.7.part", "a.x.part", "a.part", "b.1.part", "a.1.part2", "a"] {
+      _ = try folder.write([1], to: name)
+    }
+    try link("a.2.part", to: "a")
+    let writer = open(folder.file("a.7.part"), O_RDWR)
+    defer { close(writer) }
+    try #require(flock(writer, LOCK_EX | LOCK_NB) == 0)
+    WholeFile.removeAbandoned(beside: folder.file("a"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        == ["a", "a.1.part2", "a.2.part", "a.7.part", "a.part", "a.x.part", "b.1.part"])
+  }
+
   @Test(
     "A lock file and a change counter do not follow links or accept pipes; link targets are not changed")
   func locks() async throws {

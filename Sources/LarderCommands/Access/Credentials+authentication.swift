@@ -13,21 +13,22 @@ extension Credentials {
   /// - Parameters:
   ///   - root: the service. A token endpoint with the same origin sees the client certificate; any other does not.
   ///   - isOffline: whether nothing will be sent, so that no sign-in is started.
+  ///   - wait: how long to wait for another process that refreshes the token in the same file.
   func authentication(
-    root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
+    root: URL, transport: any HTTPTransport, isOffline: Bool, wait: Duration = .seconds(120), _ context: CommandContext
   ) async throws -> any HTTPAuthentication {
     switch self {
     case .basic(let user, let password): try BasicAuthentication(user: user, password: password)
     case .bearer(let token, let user): BearerAuthentication(token: token, identity: user)
     case .oauth(let file):
-      try await file.authentication(root: root, transport: transport, isOffline: isOffline, context)
+      try await file.authentication(root: root, transport: transport, isOffline: isOffline, wait: wait, context)
     }
   }
 }
 
 extension OAuthFile {
   fileprivate func authentication(
-    root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
+    root: URL, transport: any HTTPTransport, isOffline: Bool, wait: Duration, _ context: CommandContext
   ) async throws -> any HTTPAuthentication {
     let proof: OAuth2Client.Proof =
       switch (clientSecret, clientAuthentication) {
@@ -37,19 +38,25 @@ extension OAuthFile {
       }
     var client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
     client.certificateAudience = .origin(root)
-    let save: @Sendable (String) -> Void = { self.save(refreshToken: $0, context) }
-    switch grant {
-    case .clientCredentials: return OAuth2Authentication(clientCredentials: client, transport: transport)
-    case .deviceCode where refreshToken == nil && !isOffline:
-      let token = try await signIn(client, transport, context)
-      if let refreshToken = token.refreshToken { save(refreshToken) }
-      return OAuth2Authentication(
-        token: token, identity: identity(context), client: client, transport: transport, onRefreshToken: save)
-    case .refreshToken, .deviceCode:
-      return OAuth2Authentication(
-        refreshToken: refreshToken ?? "", identity: identity(context), client: client, transport: transport,
-        onRefreshToken: save)
+    if grant == .clientCredentials { return OAuth2Authentication(clientCredentials: client, transport: transport) }
+    let shared = SharedUserFile(self, limit: wait, context)
+    var token: OAuth2Token?
+    if grant == .deviceCode, refreshToken == nil, !isOffline {
+      let received = try await signIn(client, transport, context)
+      shared?.save(received)
+      token = received
     }
+    let refreshToken = token.map(\.refreshToken) ?? refreshToken
+    if let shared {
+      return OAuth2Authentication(
+        sharing: shared.tokens, refreshToken: refreshToken, token: token, identity: identity(context), client: client,
+        transport: transport)
+    }
+    if let token {
+      return OAuth2Authentication(token: token, identity: identity(context), client: client, transport: transport)
+    }
+    return OAuth2Authentication(
+      refreshToken: refreshToken ?? "", identity: identity(context), client: client, transport: transport)
   }
 
   /// Asks the user to confirm the sign-in on another device, and waits for that.
@@ -62,17 +69,5 @@ extension OAuthFile {
     let address = TerminalText.line(prompt.verificationURIComplete ?? prompt.verificationURI)
     context.note("To sign in, open \(address) and enter the code \(TerminalText.line(prompt.userCode))")
     return try await flow.token(for: prompt)
-  }
-
-  /// Saves a new refresh token to the file: a server may replace it with each use, which makes the old one invalid.
-  private func save(refreshToken: String, _ context: CommandContext) {
-    guard file != "-", refreshToken != self.refreshToken else { return }
-    do throws(FileError) {
-      var output = try OutputFile.create(context.path(file), isPrivate: true)
-      try output.write(replacing(refreshToken: refreshToken))
-      try output.finish()
-    } catch {
-      context.warn("the new refresh token could not be saved: \(error)")
-    }
   }
 }

@@ -84,15 +84,15 @@ struct OAuthFile: Sendable, Hashable {
   let clientSecret: String?
   let clientAuthentication: ClientAuthentication
   let scope: String?
-  let refreshToken: String?
+  private(set) var refreshToken: String?
   let user: String?
-  /// The file's original members, in which a new refresh token is inserted.
-  private let members: [JSONNode.Member]
+  /// The file's members, in which new tokens are inserted.
+  private var members: [JSONNode.Member]
 
-  private static let memberNames = [
-    "grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "clientAuthentication", "scope", "refreshToken",
-    "user",
-  ]
+  /// The members that ``replacing(_:refreshToken:unixTime:)`` writes.
+  private static let tokenNames = ["refreshToken", "accessToken", "accessTokenExpires"]
+  private static let memberNames =
+    ["grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "clientAuthentication", "scope", "user"] + tokenNames
 
   init(_ bytes: [UInt8], file: String) throws(CommandFailure) {
     let node: JSONNode
@@ -136,7 +136,7 @@ struct OAuthFile: Sendable, Hashable {
     deviceURL = try url("deviceURL")
     clientSecret = node["clientSecret"]?.string
     scope = node["scope"]?.string
-    refreshToken = node["refreshToken"]?.string
+    refreshToken = node["refreshToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     user = node["user"]?.string
     if grant == .refreshToken, refreshToken == nil { throw Credentials.failure(file, "'refreshToken' is missing") }
     if grant == .clientCredentials, clientSecret == nil { throw Credentials.failure(file, "'clientSecret' is missing") }
@@ -157,10 +157,36 @@ struct OAuthFile: Sendable, Hashable {
     return "\(client) \(path)"
   }
 
-  /// The file's content with a new refresh token.
-  func replacing(refreshToken: String) -> [UInt8] {
-    var members = self.members.filter { $0.name != "refreshToken" }
-    members.append(JSONNode.Member("refreshToken", .string(refreshToken)))
+  /// Whether tokens of another file are tokens of this one: both name the same client, scope and endpoint.
+  func isSameGrant(as other: OAuthFile) -> Bool {
+    (tokenURL, clientID, scope, user) == (other.tokenURL, other.clientID, other.scope, other.user)
+  }
+
+  /// The access token that was saved with the refresh token, if it is valid at a time.
+  func savedToken(unixTime: Int64) -> OAuth2Token? {
+    func text(_ name: String) -> String? { members.first { $0.name == name }?.value.string }
+    guard let accessToken = text("accessToken"), !accessToken.isEmpty else { return nil }
+    guard let expires = text("accessTokenExpires") else { return OAuth2Token(accessToken: accessToken) }
+    guard let end = Int64(expires), end > unixTime else { return nil }
+    return OAuth2Token(accessToken: accessToken, lifetime: .seconds(end - unixTime))
+  }
+
+  /// The file with new tokens, received at a time.
+  func replacing(_ token: OAuth2Token, refreshToken: String, unixTime: Int64) -> OAuthFile {
+    var file = self
+    file.refreshToken = refreshToken
+    file.members.removeAll { Self.tokenNames.contains($0.name) }
+    file.members.append(JSONNode.Member("refreshToken", .string(refreshToken)))
+    file.members.append(JSONNode.Member("accessToken", .string(token.accessToken)))
+    if let lifetime = token.lifetime {
+      let end = unixTime + lifetime.components.seconds
+      file.members.append(JSONNode.Member("accessTokenExpires", .string(String(end))))
+    }
+    return file
+  }
+
+  /// The file's content.
+  var encoded: [UInt8] {
     var writer = JSONWriter()
     writer.node(.object(members))
     return PayloadPrinter.json(writer.bytes) ?? writer.bytes

@@ -89,8 +89,11 @@ struct ServiceAccess: Sendable {
     root: URL, isOffline: Bool, _ context: CommandContext
   ) async throws -> (any HTTPAuthentication)? {
     guard let credentials else { return nil }
-    return try await credentials.authentication(
-      root: root, transport: transport, isOffline: isOffline, context)
+    if let limit = options.timeouts.total {
+      return try await credentials.authentication(
+        root: root, transport: transport, isOffline: isOffline, wait: limit, context)
+    }
+    return try await credentials.authentication(root: root, transport: transport, isOffline: isOffline, context)
   }
 
   private static func timeouts(_ arguments: ParsedArguments) throws(UsageError) -> HTTPTimeouts {

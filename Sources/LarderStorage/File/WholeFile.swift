@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -6,8 +11,11 @@
   import Darwin
 #endif
 
-/// A file that is replaced completely or not at all: it is written under an unpredictable name beside its place,
-/// flushed, then renamed. An existing file keeps its permissions, and its owner if the system allows that.
+/// A file that is replaced completely or not at all: it is written beside its place, flushed, then renamed. An existing
+/// file keeps its permissions, and its owner if the system allows that.
+///
+/// Until then the file has no name where the system has such files (`O_TMPFILE` of Linux), so that nothing remains of it
+/// if the process is killed. Otherwise it has an unpredictable name, and ``removeAbandoned(beside:)`` removes it later.
 ///
 /// A path that is not a regular file is written directly, as other tools do: the target of a symbolic link, a device,
 /// or a pipe.
@@ -21,13 +29,22 @@ package struct WholeFile: ~Copyable {
   /// The descriptor to write to, until ``finish()``.
   package let descriptor: Int32
   private let path: String
-  /// The temporary name; nil if the file itself is written.
-  private var temporary: String?
+  private var form: Form
 
-  private init(_ descriptor: Int32, path: String, temporary: String?) {
+  /// Where the bytes are until ``finish()``.
+  private enum Form {
+    /// In the file itself.
+    case direct
+    /// In a file without a name.
+    case nameless
+    /// In a file with a temporary name.
+    case named(String)
+  }
+
+  private init(_ descriptor: Int32, path: String, form: Form) {
     self.descriptor = descriptor
     self.path = path
-    self.temporary = temporary
+    self.form = form
   }
 
   /// Starts writing a file. A private file is accessible to its owner only.
@@ -42,19 +59,62 @@ package struct WholeFile: ~Copyable {
     let makes = kind == S_IFLNK ? O_CREAT : 0
     let opened = unsafe open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC | makes, mode_t(isPrivate ? 0o600 : 0o666))
     guard opened >= 0 else { throw Failure(number: errno) }
-    return WholeFile(opened, path: path, temporary: nil)
+    return WholeFile(opened, path: path, form: .direct)
   }
 
   private static func beside(_ path: String, like former: stat?, isPrivate: Bool) throws(Failure) -> WholeFile {
-    while true {
-      let name = "\(path).\(UInt32.random(in: 0...UInt32.max)).part"
-      let isNarrow = isPrivate || former != nil
-      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-      let descriptor = unsafe open(name, flags, mode_t(isNarrow ? 0o600 : 0o666))
-      if descriptor < 0, errno == EEXIST { continue }
-      guard descriptor >= 0 else { throw Failure(number: errno) }
-      if let former { copyAttributes(former, to: descriptor, isPrivate: isPrivate) }
-      return WholeFile(descriptor, path: path, temporary: name)
+    let mode = mode_t(isPrivate || former != nil ? 0o600 : 0o666)
+    var form = Form.nameless
+    var descriptor = openNameless(folder(of: path), mode)
+    while descriptor < 0 {
+      let name = temporaryName(for: path)
+      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+      guard descriptor >= 0 || errno == EEXIST else { throw Failure(number: errno) }
+      form = .named(name)
+    }
+    // Says to `removeAbandoned(beside:)` that the file is still being written.
+    _ = flock(descriptor, LOCK_EX | LOCK_NB)
+    if let former { copyAttributes(former, to: descriptor, isPrivate: isPrivate) }
+    return WholeFile(descriptor, path: path, form: form)
+  }
+
+  /// Opens a file without a name; negative if the file system has none, or if it could not get a name later.
+  private static func openNameless(_ folder: String, _ mode: mode_t) -> Int32 {
+    #if os(Linux)
+      // `O_TMPFILE`, which C declares as an expression that Swift does not import.
+      let descriptor = unsafe open(folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, mode)
+      guard descriptor >= 0, unsafe access(namelessPath(descriptor), F_OK) != 0 else { return descriptor }
+      _ = close(descriptor)
+    #endif
+    return -1
+  }
+
+  #if os(Linux)
+    private static func namelessPath(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+  #endif
+
+  private static func temporaryName(for path: String) -> String {
+    "\(path).\(UInt32.random(in: 0...UInt32.max)).part"
+  }
+
+  private static func folder(of path: String) -> String {
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    return folder.isEmpty ? "/" : folder
+  }
+
+  /// Removes the temporary files of processes that were killed while they wrote a file.
+  package static func removeAbandoned(beside path: String) {
+    let folder = folder(of: path)
+    let prefix = String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]) + "."
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      let middle = name.dropFirst(prefix.count).dropLast(".part".count)
+      guard name.hasPrefix(prefix), name.hasSuffix(".part"), UInt32(middle) != nil else { continue }
+      let part = folder + "/" + name
+      let descriptor = unsafe open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      // Its writer, if it is alive, has the lock.
+      if FilesInUse.isRegular(descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0 { _ = unsafe unlink(part) }
+      _ = close(descriptor)
     }
   }
 
@@ -88,22 +148,36 @@ package struct WholeFile: ~Copyable {
 
   /// Puts the file in its place. It is on the disk when this returns.
   package consuming func finish() throws(Failure) {
-    guard let name = temporary else {
+    let isFlushed = FileFlush.flush(descriptor) == 0
+    if case .direct = form {
       // Pipes and terminals cannot be flushed.
-      guard FileFlush.flush(descriptor) == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno) else {
-        throw Failure(number: errno)
-      }
+      guard isFlushed || [EINVAL, ENOTSUP, EROFS].contains(errno) else { throw Failure(number: errno) }
       return
     }
-    guard FileFlush.flush(descriptor) == 0, unsafe rename(name, path) == 0 else { throw Failure(number: errno) }
-    temporary = nil
-    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else { throw Failure(number: errno) }
+    guard isFlushed else { throw Failure(number: errno) }
+    if case .nameless = form { try giveName() }
+    if case .named(let name) = form {
+      guard unsafe rename(name, path) == 0 else { throw Failure(number: errno) }
+      form = .direct
+    }
+    guard FilesInUse.syncFolder(WholeFile.folder(of: path)) else { throw Failure(number: errno) }
+  }
+
+  /// Gives the file its place if that is free; else a temporary name, because a link replaces no file.
+  private mutating func giveName() throws(Failure) {
+    #if os(Linux)
+      var name = path
+      while unsafe linkat(AT_FDCWD, WholeFile.namelessPath(descriptor), AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0 {
+        guard errno == EEXIST else { throw Failure(number: errno) }
+        name = WholeFile.temporaryName(for: path)
+      }
+      form = name == path ? .direct : .named(name)
+    #endif
   }
 
   deinit {
     _ = close(descriptor)
-    if let temporary { _ = unsafe unlink(temporary) }
+    if case .named(let name) = form { _ = unsafe unlink(name) }
   }
 }
 

@@ -243,6 +243,26 @@ struct OAuth2Tests {
     #expect(authentication.identity == "oauth2:ann")
   }
 
+  @Test(
+    "an empty or malformed refresh token never replaces the one that is valid (RFC 6749 appendix A.17)",
+    arguments: [#""""#, #"" ""#, #""a\nb""#, #""ä""#, "null", "5", "[]", #"{"a":"b"}"#])
+  func malformedRefreshToken(json: String) async throws {
+    let savedTokens = Mutex<[String]>([])
+    let response = FakeResponse.json(
+      #"{"access_token":"A","token_type":"bearer","expires_in":60,"refresh_token":\#(json)}"#)
+    let clock = TestClock()
+    let transport = FakeTransport([response, response])
+    let authentication = OAuth2Authentication(
+      refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
+      environment: clock.environment(), onRefreshToken: { token in savedTokens.withLock { $0.append(token) } })
+    #expect(try await authentication.authorization() == "Bearer A")
+    clock.advance(.seconds(60))
+    #expect(try await authentication.authorization() == "Bearer A")
+    #expect(savedTokens.withLock { $0 }.isEmpty)
+    #expect(transport.requests.allSatisfy { $0.body.text.contains("refresh_token=R1&") })
+    #expect(transport.requests.count == 2)
+  }
+
   @Test("a device signs in: code, polling, slower polling, token (RFC 8628 §3)")
   func device() async throws {
     let clock = TestClock()

@@ -51,6 +51,12 @@ extension OAuth2Authentication {
       state = .holding(accessToken: token.accessToken, until: until)
     }
 
+    /// Records what another process has received.
+    mutating func received(_ newer: OAuth2SharedTokens.Newer, at now: Duration) {
+      refreshToken = newer.refreshToken
+      if let token = newer.token { received(token, requestedAt: now) }
+    }
+
     /// Records a rejection by the endpoint.
     mutating func failed(_ failure: HTTPAuthenticationError) {
       if case .invalidGrant = failure, !hasClientCredentials { state = .ended(failure) }

@@ -18,6 +18,7 @@ public final class OAuth2Authentication: HTTPAuthentication {
   private let transport: any HTTPTransport
   private let environment: LarderEnvironment
   private let onRefreshToken: @Sendable (String) -> Void
+  private let sharedTokens: OAuth2SharedTokens?
   private let state: Locked<StateMachine>
   private let fetch: SharedFetch<String, HTTPAuthenticationError>
 
@@ -60,15 +61,32 @@ public final class OAuth2Authentication: HTTPAuthentication {
       onRefreshToken: onRefreshToken)
   }
 
+  /// Creates a user's access from a refresh token that other processes use too.
+  ///
+  /// - Parameter token: a token just received; nil if there is none.
+  package convenience init(
+    sharing sharedTokens: OAuth2SharedTokens, refreshToken: String?, token: OAuth2Token? = nil, identity: String,
+    client: OAuth2Client, transport: any HTTPTransport, skew: Duration = .seconds(30),
+    environment: LarderEnvironment = .system
+  ) {
+    var machine = StateMachine(refreshToken: refreshToken, hasClientCredentials: false, skew: skew)
+    if let token { machine.received(token, requestedAt: environment.uptime()) }
+    self.init(
+      client, identity: identity, machine: machine, transport: transport, environment: environment,
+      onRefreshToken: { _ in }, sharedTokens: sharedTokens)
+  }
+
   private init(
     _ client: OAuth2Client, identity: String, machine: StateMachine, transport: any HTTPTransport,
-    environment: LarderEnvironment, onRefreshToken: @escaping @Sendable (String) -> Void
+    environment: LarderEnvironment, onRefreshToken: @escaping @Sendable (String) -> Void,
+    sharedTokens: OAuth2SharedTokens? = nil
   ) {
     self.client = client
     self.identity = "oauth2:" + identity
     self.transport = transport
     self.environment = environment
     self.onRefreshToken = onRefreshToken
+    self.sharedTokens = sharedTokens
     state = Locked(machine)
     fetch = SharedFetch(cancelled: .unreachable(.cancelled), cancelsWhenUnused: false, environment: environment)
   }
@@ -102,11 +120,34 @@ public final class OAuth2Authentication: HTTPAuthentication {
     switch state.withLock({ $0.next(now: now) }) {
     case .use(let token): return .success(token)
     case .fail(let failure): return .failure(failure)
-    case .request(let grant): return await request(grant)
+    case .request(let grant):
+      guard let sharedTokens else { return await request(grant).map(\.accessToken) }
+      return await request(sharing: sharedTokens)
     }
   }
 
-  private func request(_ grant: OAuth2Grant) async -> Result<String, HTTPAuthenticationError> {
+  /// Requests a token while no other process does, unless one has received a token meanwhile.
+  private func request(sharing sharedTokens: OAuth2SharedTokens) async -> Result<String, HTTPAuthenticationError> {
+    let newer: OAuth2SharedTokens.Newer?
+    do throws(HTTPAuthenticationError) { newer = try await sharedTokens.begin() } catch { return .failure(error) }
+    let now = environment.uptime()
+    let action = state.withLock { state in
+      if let newer { state.received(newer, at: now) }
+      return state.next(now: now)
+    }
+    var received: OAuth2Token?
+    defer { sharedTokens.end(received) }
+    switch action {
+    case .use(let token): return .success(token)
+    case .fail(let failure): return .failure(failure)
+    case .request(let grant):
+      let result = await request(grant)
+      received = try? result.get()
+      return result.map(\.accessToken)
+    }
+  }
+
+  private func request(_ grant: OAuth2Grant) async -> Result<OAuth2Token, HTTPAuthenticationError> {
     let requestedAt = environment.uptime()
     do throws(HTTPAuthenticationError) {
       let form = grant.form(scope: client.scope) + client.parameters
@@ -115,7 +156,7 @@ public final class OAuth2Authentication: HTTPAuthentication {
       let token = try OAuth2TokenEndpoint.token(node)
       state.withLock { $0.received(token, requestedAt: requestedAt) }
       if let refreshToken = token.refreshToken { onRefreshToken(refreshToken) }
-      return .success(token.accessToken)
+      return .success(token)
     } catch {
       state.withLock { $0.failed(error) }
       return .failure(error)

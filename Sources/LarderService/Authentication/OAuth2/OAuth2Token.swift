@@ -21,6 +21,37 @@ public struct OAuth2Token: Sendable, Hashable {
   }
 }
 
+/// The tokens of one grant that several processes use. A server may accept a refresh token only once, and may revoke the
+/// grant if it is sent again. So one process refreshes at a time, and the others use what it has received.
+package struct OAuth2SharedTokens: Sendable {
+  /// What another process has received.
+  package struct Newer: Sendable, Hashable {
+    /// The refresh token that is valid now.
+    package var refreshToken: String
+    /// An access token with the rest of its lifetime; nil if none was saved.
+    package var token: OAuth2Token?
+
+    package init(refreshToken: String, token: OAuth2Token?) {
+      self.refreshToken = refreshToken
+      self.token = token
+    }
+  }
+
+  /// Waits until no other process refreshes. Returns what another process has saved since the last call; nil if none has.
+  /// ``end`` must follow, unless this throws.
+  package var begin: @Sendable () async throws(HTTPAuthenticationError) -> Newer?
+  /// Saves a received token, if there is one, and lets other processes refresh.
+  package var end: @Sendable (OAuth2Token?) -> Void
+
+  package init(
+    begin: @escaping @Sendable () async throws(HTTPAuthenticationError) -> Newer?,
+    end: @escaping @Sendable (OAuth2Token?) -> Void
+  ) {
+    self.begin = begin
+    self.end = end
+  }
+}
+
 /// Reads the token endpoint's responses.
 enum OAuth2TokenEndpoint {
   /// The size limit of a response: its JSON is small.
@@ -92,8 +123,14 @@ enum OAuth2TokenEndpoint {
       throw .malformedTokenResponse("token_type is not Bearer, the only supported type")
     }
     return OAuth2Token(
-      accessToken: access, lifetime: try seconds(node["expires_in"]), refreshToken: node["refresh_token"]?.string,
+      accessToken: access, lifetime: try seconds(node["expires_in"]),
+      refreshToken: node["refresh_token"]?.string.flatMap { isRefreshToken($0) ? $0 : nil },
       scope: node["scope"]?.string)
+  }
+
+  /// Whether a text can be a refresh token (RFC 6749 appendix A.17). Another one must not replace the one that is valid.
+  private static func isRefreshToken(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } && !text.utf8.allSatisfy { $0 == 0x20 }
   }
 
   /// Reads a number of seconds, which some servers write as a string; nil if there is none.
