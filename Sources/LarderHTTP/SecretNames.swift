@@ -13,6 +13,34 @@ package enum SecretNames {
   /// Whether the strings of a JSON member are secrets. Among data, a code, a key or a signature is no secret.
   package static func isSecretMember(_ name: ArraySlice<UInt8>) -> Bool { isSecretMember(words(name).base) }
 
+  /// Whether the values in an array or object, or in the children of an element, are secrets, such as `tokens`. A single
+  /// value under such a name is a count.
+  package static func isSecretCollection(_ name: ArraySlice<UInt8>) -> Bool {
+    guard let last = name.last, last == UInt8(ascii: "s") || last == UInt8(ascii: "S") else { return false }
+    let all = allWords(name.dropLast())
+    return isSecretMember(withoutEnd(all)) && beforeListToken(withoutEnd(all)) == nil || all == ["cookie"]
+  }
+
+  /// Whether a member of a secret object says what it is, and is no secret: an identifier, an ETag, a type, a link.
+  package static func isControlInformation(_ name: [UInt8]) -> Bool {
+    if name.contains(UInt8(ascii: "@")) || name.first == UInt8(ascii: "$") || name.starts(with: "__".utf8) {
+      return true
+    }
+    let base = words(name[...]).base
+    return ["id", "uuid", "guid", "etag", "type", "kind", "href"].contains(base.last) && !isSecretMember(base)
+  }
+
+  /// The names of members, elements and attributes that name a value beside them, and those of such values.
+  package static let pairNames: Set = ["name", "key", "field", "header", "parameter", "property", "variable", "label"]
+  package static let pairValues: Set = ["value", "values", "val"]
+
+  /// Whether the value of a pair with a name is a secret.
+  package static func isSecretName(ofPair name: [UInt8]) -> Bool {
+    guard name.count <= 128 else { return false }
+    let all = allWords(name[...])
+    return isSecretMember(name[...]) || all.last == "cookie"
+  }
+
   /// What the name of a header field says about its value.
   package enum FieldKind: Sendable, Hashable {
     /// The value identifies the client, or authenticates it.

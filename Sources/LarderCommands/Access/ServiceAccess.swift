@@ -20,7 +20,7 @@ struct ServiceAccess: Sendable {
   static let storeOptions: [OptionSyntax] = options.filter { $0 != .service && $0 != .retry } + [.storeRetry]
 
   /// The transport of all requests.
-  let transport: any HTTPTransport
+  var transport: any HTTPTransport
   /// The client's credentials.
   let credentials: Credentials?
   /// Header fields for the request itself.

@@ -16,9 +16,12 @@ extension CommandSyntax {
         + "output. With --output FILE, the responses are added to those in FILE. Stores read $metadata first: record it "
         + "too.",
       "Tests replay the file with ScriptedTransport of LarderTesting. It is JSON that can be read and edited.",
-      "Known secrets are replaced; read the file before you share it. Known are fields with credentials, cookies, tokens "
-        + "and sessions, user names and passwords in URLs, and the values of options, function arguments, JSON members "
-        + "and XML elements with a secret name, such as access_token. Attributes of XML and personal data stay.",
+      "Known secrets are replaced, and the last line says how many; read the file before you share it. Known are fields "
+        + "with credentials, cookies, tokens and sessions, user names and passwords in URLs, and the values of options, "
+        + "function arguments, JSON members, XML elements and attributes, and pairs of a name and a value, with a secret "
+        + "name, such as access_token. Strings become ***, numbers 0, also in arrays and objects. Also the credentials "
+        + "that were sent, wherever the service repeats them, and values that show what they are, such as private keys. "
+        + "Ids, ETags, links and personal data stay.",
       "Credentials are the same as for 'larder get'.",
     ],
     examples: [
@@ -36,14 +39,20 @@ extension CommandSyntax {
       throw FileError(action: "written", path: file, reason: "it is a folder")
     }
     _ = try file.map(formerRecording)
-    let access = try ServiceAccess(arguments, context)
+    var access = try ServiceAccess(arguments, context)
+    let observer = CredentialObserver(access.transport, access.credentialFields)
+    access.transport = observer
     var exchanges: [RecordedExchange] = []
-    for target in targets { exchanges.append(try await exchange(target, access, context)) }
+    var replacedCount = 0
+    for target in targets {
+      exchanges.append(try await exchange(target, access, observer: observer, replacedCount: &replacedCount, context))
+    }
     if let file {
       try await add(exchanges, to: file, context)
     } else {
       try context.output.write(RecordedExchanges(exchanges).encoded)
     }
+    context.note("replaced: \(Counted.text(replacedCount, "value"))")
     return .done
   }
 
@@ -63,7 +72,8 @@ extension CommandSyntax {
   }
 
   private static func write(_ recording: RecordedExchanges, to path: String) throws {
-    var output = try OutputFile.create(path)
+    // What is still secret in a new file is so for others.
+    var output = try OutputFile.create(path, isPrivate: !InputFile.exists(path))
     try output.write(recording.encoded)
     try output.finish()
   }
@@ -78,7 +88,8 @@ extension CommandSyntax {
   }
 
   private static func exchange(
-    _ target: RequestTarget, _ access: ServiceAccess, _ context: CommandContext
+    _ target: RequestTarget, _ access: ServiceAccess, observer: CredentialObserver, replacedCount: inout Int,
+    _ context: CommandContext
   ) async throws -> RecordedExchange {
     guard let url = URL(string: target.url) else { throw CommandFailure(.usage, "'\(target.url)' is not a URL") }
     var request = HTTPRequest(url: url, fields: access.fields, timeouts: access.options.timeouts)
@@ -100,10 +111,10 @@ extension CommandSyntax {
         hint:
           "Remove Accept-Encoding from the fields of --header; gzip and deflate are requested and decoded by default.")
     }
+    let body = try await response.body.collect(upTo: access.options.payloadByteLimit)
     let exchange = RecordedExchange(
-      url: target.url, status: response.status, fields: response.fields,
-      body: try await response.body.collect(upTo: access.options.payloadByteLimit),
-      credentialFields: access.credentialFields)
+      url: target.url, status: response.status, fields: response.fields, body: body,
+      credentialFields: access.credentialFields, sent: observer.sent, replacedCount: &replacedCount)
     context.note("recorded: \(exchange.status) \(TerminalText.line(exchange.url)) (\(exchange.body.count) bytes)")
     return exchange
   }

@@ -19,6 +19,8 @@ struct SecretScan {
   /// The content is an object or an array of JSON.
   let isJSON: Bool
   private var result: [UInt8] = []
+  /// Where the secrets are that were replaced.
+  private var replacedRanges: [Range<Int>] = []
   /// Where the bytes begin that the result does not have yet.
   private var copied = 0
   var index = 0
@@ -47,10 +49,12 @@ struct SecretScan {
   }
 
   /// A URL without secrets.
-  static func url(_ text: String) -> String { String(decoding: scan(Array(text.utf8), isURL: true), as: UTF8.self) }
+  static func url(_ text: String) -> String {
+    String(decoding: scan(Array(text.utf8), isURL: true).bytes, as: UTF8.self)
+  }
 
   /// A text with URLs and JSON, without secrets.
-  static func content(_ bytes: [UInt8]) -> [UInt8] { scan(bytes, isURL: false) }
+  static func content(_ bytes: [UInt8]) -> [UInt8] { scan(bytes, isURL: false).bytes }
 
   /// Whether the JSON of an option has secrets. Options in it are not examined as JSON again.
   static func hasSecrets(json: [UInt8]) -> Bool {
@@ -59,9 +63,11 @@ struct SecretScan {
     return scan.run() != json
   }
 
-  private static func scan(_ bytes: [UInt8], isURL: Bool) -> [UInt8] {
+  /// A text without secrets, and the secrets.
+  static func scan(_ bytes: [UInt8], isURL: Bool) -> (bytes: [UInt8], secrets: [ArraySlice<UInt8>]) {
     var scan = SecretScan(bytes, isURL: isURL)
-    return scan.run()
+    let result = scan.run()
+    return (result, scan.replacedRanges.map { bytes[$0] })
   }
 
   private mutating func run() -> [UInt8] {
@@ -108,7 +114,7 @@ struct SecretScan {
       hide(secretString(at: end, opening: QuotationMark(bytes[index..<end])))
       begin(at: end, looksLikeURL: true)
     case UInt8(ascii: "<"):
-      hide(secretElement(at: end))
+      hide(secretElement(at: end), isText: true)
       begin(at: max(index, end), looksLikeURL: true)
     case UInt8(ascii: ">"): begin(at: end, looksLikeURL: true)
     case 0...0x20: begin(at: end, looksLikeURL: false)
@@ -122,18 +128,30 @@ struct SecretScan {
     if !aliases.isEmpty { aliases = [] }
   }
 
-  /// Replaces a secret. An empty one, and a word that says whether there is one, stay.
-  private mutating func hide(_ secret: Range<Int>?) {
-    guard let secret, !secret.isEmpty, !SecretScan.isHarmless(bytes[secret]) else { return }
-    replace(secret, by: Array("***".utf8))
+  /// Replaces a secret, if it is one.
+  private mutating func hide(_ secret: Range<Int>?, isText: Bool = false) {
+    guard let secret, SecretScan.isSecret(bytes[secret]) else { return }
+    let replacement = isText ? SecretScan.replacement(ofText: bytes[secret]) : SecretScan.replacement
+    if !bytes[secret].elementsEqual(replacement) { replace(secret, by: replacement) }
   }
 
-  private static func isHarmless(_ value: ArraySlice<UInt8>) -> Bool {
-    value.count <= 5
-      && ["true", "false", "yes", "no", "null"].contains(String(decoding: value, as: UTF8.self).lowercased())
+  static let replacement = Array("***".utf8)
+
+  /// Text of XML can be a number by its declared type, and must stay one.
+  static func replacement(ofText text: ArraySlice<UInt8>) -> [UInt8] {
+    text.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? [UInt8(ascii: "0")] : replacement
+  }
+
+  /// Whether a value with a secret name is a secret: an empty one, a word that says whether there is one, and one that was
+  /// replaced are none.
+  static func isSecret(_ value: ArraySlice<UInt8>) -> Bool {
+    guard value.count <= 5 else { return true }
+    return !["", "***", "true", "false", "yes", "no", "null"].contains(
+      String(decoding: value, as: UTF8.self).lowercased())
   }
 
   private mutating func replace(_ range: Range<Int>, by replacement: [UInt8]) {
+    replacedRanges.append(range)
     result += bytes[copied..<range.lowerBound]
     result += replacement
     (copied, index) = (range.upperBound, range.upperBound)

@@ -27,24 +27,56 @@ public struct RecordedExchange: Sendable, Hashable {
   /// - the values of options with a secret name (`access_token`, `sap-password`, `sig` and others), in the query, the
   ///   fragment and the path of a URL, and in a form, and values of other options if they are JSON with secrets;
   /// - the arguments of functions with a secret name, as in `Login(password='…')`;
-  /// - the strings of JSON members and the texts of XML elements with a secret name (`access_token`, `clientSecret`,
-  ///   `password` and others).
+  /// - the strings and numbers of JSON members, the texts of XML elements and the values of attributes with a secret name
+  ///   (`access_token`, `clientSecret`, `password` and others), also in arrays, objects and other elements, in JSON and
+  ///   XML that are cut or in strings, in UTF-16, and in the parts of a batch;
+  /// - the value beside a secret name, as in `{"name":"password","value":"…"}`;
+  /// - values that show what they are: a JWT, credentials with their scheme (`Bearer …`), private keys in PEM, and the
+  ///   keys of known services.
   ///
-  /// The values `true`, `false`, `yes`, `no` and `null`, tokens that continue a list, such as `nextToken`, attributes of
-  /// XML, and personal data stay.
+  /// Strings become `***`, numbers 0. The values `true`, `false`, `yes`, `no` and `null`, ids, ETags, delta and next links
+  /// with their tokens, metadata documents, and personal data stay. `larder record` also replaces the credentials that it
+  /// has sent, wherever the service repeats them.
   public init(
     method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
     credentialFields: CredentialFields = CredentialFields()
   ) {
+    var redaction = Redaction()
+    self.init(
+      method: method, url: url, status: status, fields: fields, body: body, credentialFields: credentialFields,
+      redaction: &redaction)
+  }
+
+  /// Creates an exchange as the public initializer does, also without the credentials that the client has sent, and
+  /// adds the number of replaced values.
+  package init(
+    method: HTTPMethod = .get, url: String, status: Int, fields: HTTPFields = [:], body: [UInt8] = [],
+    credentialFields: CredentialFields, sent: SentSecrets, replacedCount: inout Int
+  ) {
+    var redaction = Redaction(sent: sent)
+    self.init(
+      method: method, url: url, status: status, fields: fields, body: body, credentialFields: credentialFields,
+      redaction: &redaction)
+    replacedCount += redaction.count
+  }
+
+  private init(
+    method: HTTPMethod, url: String, status: Int, fields: HTTPFields, body: [UInt8],
+    credentialFields: CredentialFields, redaction: inout Redaction
+  ) {
     self.method = method
-    self.url = RedactedURL.text(url)
+    self.url = redaction.url(url)
     self.status = status
-    self.fields = HTTPFields(
-      fields.compactMap { field in
-        guard !RecordedExchange.isSecret(field.name, credentialFields) else { return nil }
-        return HTTPField(name: field.name, value: RecordedExchange.withoutSecrets(field))
-      })
-    self.body = SecretScan.content(body)
+    var recorded = HTTPFields()
+    for field in fields where !RecordedExchange.contradictsContent.contains(field.name.canonicalName) {
+      if RecordedExchange.isSecret(field.name, credentialFields) {
+        redaction.countField()
+      } else {
+        recorded.append(field.name, RecordedExchange.withoutSecrets(field, &redaction))
+      }
+    }
+    self.fields = recorded
+    self.body = redaction.content(body, type: fields[.contentType])
   }
 
   /// Creates an exchange with what a file has: people may have edited it.
@@ -65,7 +97,8 @@ public struct RecordedExchange: Sendable, Hashable {
   /// A URL as the text that all spellings of it have: without secrets and fragment, with one way of encoding. An
   /// encoded delimiter (`%26`) is part of a name or value, and stays different from a plain one.
   private static func comparable(_ url: String) -> String {
-    let text = RedactedURL.text(url).prefix { $0 != "#" }
+    var redaction = Redaction()
+    let text = redaction.url(url).prefix { $0 != "#" }
     let sides = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let resource = sides.first ?? ""
     let start = resource.firstRange(of: "://")?.upperBound ?? resource.startIndex
@@ -86,8 +119,8 @@ public struct RecordedExchange: Sendable, Hashable {
     return parts.map { encoded($0, Array(delimiters.dropFirst())) }.joined(separator: String(delimiter))
   }
 
-  private static func withoutSecrets(_ field: HTTPField) -> String {
-    let value = String(decoding: SecretScan.content(Array(field.value.utf8)), as: UTF8.self)
+  private static func withoutSecrets(_ field: HTTPField, _ redaction: inout Redaction) -> String {
+    let value = redaction.value(of: field)
     guard ["www-authenticate", "proxy-authenticate"].contains(field.name.canonicalName) else { return value }
     // `Negotiate` is followed by what the client must use next.
     let challenges = value.split(separator: ",", omittingEmptySubsequences: false).map { challenge -> String in
@@ -95,18 +128,18 @@ public struct RecordedExchange: Sendable, Hashable {
       guard let scheme = words.first, words.count == 2, ["negotiate", "ntlm"].contains(scheme.lowercased()) else {
         return String(challenge)
       }
+      redaction.countField()
       return challenge.prefix { $0 == " " } + scheme + " ***"
     }
     return challenges.joined(separator: ",")
   }
 
+  /// The content is stored whole, so its fields of length and framing would contradict it. `Content-Encoding` is there
+  /// only if the content is still encoded.
+  private static let contradictsContent: Set = ["content-length", "transfer-encoding", "connection"]
+
   private static func isSecret(_ name: HTTPFieldName, _ credentials: CredentialFields) -> Bool {
-    // The content is stored whole, so its fields of length and framing would contradict it. `Content-Encoding` is there
-    // only if the content is still encoded.
-    let others: Set = [
-      "authentication-info", "proxy-authentication-info", "content-length", "transfer-encoding", "connection",
-    ]
-    if others.contains(name.canonicalName) { return true }
+    if ["authentication-info", "proxy-authentication-info"].contains(name.canonicalName) { return true }
     if let decision = credentials.decision(for: name) { return decision }
     let kind = SecretNames.kind(ofField: name)
     // A token that continues a list is needed to replay the list.

@@ -48,6 +48,45 @@ struct RecordVerbTests {
     #expect(try RecordedExchanges(encoded: outcome.outputBytes).exchanges.count == 1)
   }
 
+  @Test("Credentials that were sent are replaced where the service repeats them, and the last line counts the values")
+  func repeatedCredentials() async throws {
+    let server = try ScriptedServer { request in
+      let (key, authorization) = (request.fields["X-Api-Key"] ?? "", request.fields[.authorization] ?? "")
+      return .response(
+        200, fields: ["Content-Type": "application/json"],
+        body: #"{"you":"\#(key)","field":"\#(authorization)","a":{"password":1234},"url":"\#(request.target)"}"#)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = folder.file("exchanges.json")
+    let fields = try folder.write(Array("X-Api-Key: an-api-key\n".utf8), to: "fields")
+    let user = try folder.write(Array("ada:lovelace1815".utf8), to: "user")
+    let options = ["record", "-o", file, "--user-file", user, "-H", "@\(fields)"]
+    let outcome = await Rig().run(options + [server.text("/s/Orders?sig=signature"), server.text("/s/lovelace1815")])
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    let exchanges = try RecordedExchanges(encoded: try InputFile.read(file)).exchanges
+    #expect(
+      exchanges.map { String(decoding: $0.body, as: UTF8.self) } == [
+        #"{"you":"***","field":"***","a":{"password":0},"url":"/s/Orders?sig=***"}"#,
+        #"{"you":"***","field":"***","a":{"password":0},"url":"/s/***"}"#,
+      ])
+    #expect(outcome.diagnostics.split(separator: "\n").last == "replaced: 10 values", "\(outcome.diagnostics)")
+  }
+
+  @Test("A new file is accessible to its owner only; an existing one keeps its permissions")
+  func permissions() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = folder.file("exchanges.json")
+    for mode in [0o600, 0o644] {
+      #expect(await Rig().run("record", "-o", file, server.text("/s/Orders")).status == .done)
+      let attributes = try FileManager.default.attributesOfItem(atPath: file)
+      #expect(attributes[.posixPermissions] as? Int == mode)
+      chmod(file, 0o644)
+    }
+  }
+
   @Test("A response that another process records while the command waits for the folder stays in the file")
   func parallel() async throws {
     let server = try server()
