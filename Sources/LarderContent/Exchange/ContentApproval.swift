@@ -72,9 +72,11 @@ final class ContentApproval: Sendable {
 
   /// Notes that a reader has received the response, and returns what its parser decides with. A reader without a parser
   /// releases it.
-  func receive(_ member: Int) -> ParserVerdict {
+  ///
+  /// - Parameter onRejection: called before the parser's rejection counts.
+  func receive(_ member: Int, onRejection: @escaping @Sendable () -> Void = {}) -> ParserVerdict {
     change { $0.receive(member) }
-    return ParserVerdict(self, member)
+    return ParserVerdict(self, member, onRejection: onRejection)
   }
 
   private func change(_ change: (inout Approval) -> Void) {
@@ -135,10 +137,12 @@ final class ContentApproval: Sendable {
 final class ParserVerdict: Sendable {
   private let approval: ContentApproval
   private let member: Int
+  private let onRejection: @Sendable () -> Void
 
-  init(_ approval: ContentApproval, _ member: Int) {
+  init(_ approval: ContentApproval, _ member: Int, onRejection: @escaping @Sendable () -> Void) {
     self.approval = approval
     self.member = member
+    self.onRejection = onRejection
   }
 
   deinit { approval.decide(member, accepts: nil) }
@@ -149,5 +153,9 @@ final class ParserVerdict: Sendable {
     await approval.settled()
   }
 
-  func reject() { approval.decide(member, accepts: false) }
+  /// Rejects the content.
+  func reject() {
+    onRejection()
+    approval.decide(member, accepts: false)
+  }
 }

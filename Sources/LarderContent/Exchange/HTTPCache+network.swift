@@ -230,7 +230,10 @@ extension HTTPCache {
     let response = HTTPResponse(
       status: head.status, fields: fields, url: cacheRequest.request.url,
       body: body(of: head, transfer, member: member, cacheRequest))
-    let parserVerdict = transfer.approval.receive(member)
+    // A later query must not get the rejected content.
+    let parserVerdict = transfer.approval.receive(member) { [transfers] in
+      transfers.detach(transfer, isShareable: nil)
+    }
     var cachedResponse = CachedResponse(response: response, origin: .network, storing: transfer.storing)
     if cacheRequest.isParsed { cachedResponse.parserVerdict = parserVerdict }
     return cachedResponse
