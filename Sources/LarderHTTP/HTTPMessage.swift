@@ -21,6 +21,9 @@ public struct HTTPRequest: Sendable {
   public var followsRedirects: Bool
   /// Which origin the transport shows its client certificate to. Like all credentials, it is meant for one origin.
   public var certificateAudience = HTTPCertificateAudience.requested
+  /// Conditions of a cache; nil if there are none. Redirects to other URLs do not carry them along, unlike the conditions
+  /// that the caller sets in ``fields``.
+  package var validators: HTTPValidators?
   /// Called with each interim response (RFC 9110 §15.2) other than 100 and 101, before the response. It is called on a
   /// thread of the transport and must not block. Only the transport on libcurl reports interim responses.
   public var onInterim: (@Sendable (HTTPInterimResponse) -> Void)?

@@ -9,7 +9,8 @@ package import LarderCore
 /// The rules for redirects (RFC 9110 §15.4), which all transports share.
 ///
 /// 303 becomes GET (HEAD stays), 301 and 302 turn POST into GET; all other requests are repeated unchanged. Data meant
-/// for one origin (`Authorization`, cookies, tokens, the client certificate) is not sent to another. A redirect from
+/// for one origin (`Authorization`, cookies, tokens, the client certificate) is not sent to another, and neither are the
+/// conditions of a read, which are about stored content of the first (§8.8). A redirect from
 /// `https` to `http`, to another scheme, or to a URL with credentials in it is not followed. At most ``limit``
 /// redirects are followed in a row.
 package struct HTTPRedirection {
@@ -42,6 +43,10 @@ package struct HTTPRedirection {
     if HTTPRedirection.origin(target) != HTTPRedirection.origin(request.url) {
       next.fields = HTTPFields(next.fields.filter { HTTPRedirection.isSentToAnyOrigin($0.name) })
     }
+    if next.method.isSafe, !HTTPRedirection.mayAnswer(for: request.url, target) {
+      for name in HTTPRedirection.validatorFields { next.fields[name] = nil }
+    }
+    next.validators?.setFields(&next.fields, of: target)
     return next
   }
 
@@ -82,6 +87,20 @@ package struct HTTPRedirection {
     else { return nil }
     return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
   }
+
+  /// Whether a response from a URL may be stored as that of the requested URL: both are of one origin, or they differ only
+  /// in the scheme, which is `https` instead of `http`. Another origin may be a captive portal or a log-in service.
+  package static func mayAnswer(for requested: URL, _ sender: URL) -> Bool {
+    guard let origin = origin(sender) else { return false }
+    if origin == HTTPRedirection.origin(requested) { return true }
+    return requested.scheme?.lowercased() == "http" && sender.scheme?.lowercased() == "https"
+      && requested.host(percentEncoded: true)?.lowercased() == sender.host(percentEncoded: true)?.lowercased()
+      && requested.path(percentEncoded: true) == sender.path(percentEncoded: true)
+      && requested.query(percentEncoded: true) == sender.query(percentEncoded: true)
+  }
+
+  /// The conditions of a read. Other conditions protect a change, or make a part fit to other parts: they stay.
+  private static let validatorFields: [HTTPFieldName] = [.ifNoneMatch, .ifModifiedSince]
 
   private static let contentFields: [HTTPFieldName] = [
     .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Disposition",

@@ -67,7 +67,7 @@ struct HTTPRedirectionTests {
     arguments: [
       ("X-API-Key", false), ("APIKey", false), ("Ocp-Apim-Subscription-Key", false), ("X-Auth-Token", false),
       ("Proxy-Authorization", false), ("sap-client", false), ("Referer", false), ("Accept-Language", true),
-      ("If-None-Match", true), ("Range", true), ("User-Agent", true), ("Prefer", true), ("OData-MaxVersion", true),
+      ("If-None-Match", false), ("If-Modified-Since", false), ("If-Match", true), ("If-Range", true), ("Range", true), ("User-Agent", true), ("Prefer", true), ("OData-MaxVersion", true),
       ("MaxDataServiceVersion", true), ("cache-control", true),
     ])
   func otherFields(name: String, goesAlong: Bool) throws {
@@ -77,6 +77,44 @@ struct HTTPRedirectionTests {
     #expect(away.fields.contains(HTTPFieldName(name)) == goesAlong)
     let home = try #require(try next(request, 302, "/b"))
     #expect(home.fields[HTTPFieldName(name)] == "v")
+  }
+
+  @Test("Conditions of a change are sent along to another origin: they protect it (RFC 9110 §13.1.1)")
+  func conditionsOfChanges() throws {
+    var request = try request("https://a.example/", .put)
+    request.fields[.ifNoneMatch] = "*"
+    let next = try #require(try next(request, 307, "https://b.example/"))
+    #expect(next.fields[.ifNoneMatch] == "*")
+  }
+
+  @Test(
+    "A cache's conditions are sent only to the URL that sent the stored response (RFC 9110 §8.8)",
+    arguments: [
+      (nil, ["1", nil, "1"]), ("https://a.example/b", [nil, "1", nil]), ("https://b.example/", [nil, nil, nil]),
+    ] as [(String?, [String?])])
+  func validators(sender: String?, expected: [String?]) throws {
+    var hop = try request("https://a.example/a")
+    hop.validators = HTTPValidators(etag: "1", sender: sender ?? hop.url.absoluteString)
+    hop.validators?.setFields(&hop.fields, of: hop.url)
+    var sent = [hop.fields[.ifNoneMatch]]
+    for location in ["/b", "/a"] {
+      hop = try #require(try next(hop, 302, location))
+      sent.append(hop.fields[.ifNoneMatch])
+    }
+    #expect(sent == expected)
+  }
+
+  @Test(
+    "A response may be stored for the requested URL if it is from the same origin, or from https of the same URL",
+    arguments: [
+      ("http://a.example/x", "http://a.example/login", true), ("http://a.example/x", "https://a.example/x", true),
+      ("http://a.example/x?q", "https://A.example/x?q", true), ("http://a.example/x", "https://a.example/login", false),
+      ("http://a.example/x?q", "https://a.example/x", false), ("http://a.example/x", "http://b.example/x", false),
+      ("https://a.example/x", "https://a.example:8443/x", false), ("https://a.example/x", "http://a.example/x", false),
+    ])
+  func storable(requested: String, sender: String, mayAnswer: Bool) throws {
+    let (requested, sender) = (try #require(URL(string: requested)), try #require(URL(string: sender)))
+    #expect(HTTPRedirection.mayAnswer(for: requested, sender) == mayAnswer)
   }
 
   @Test(

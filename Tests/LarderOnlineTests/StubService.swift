@@ -56,6 +56,11 @@ final class StubService: HTTPTransport {
     self.handler = Mutex(handler)
   }
 
+  private let metadataURL = Mutex<String?>(nil)
+
+  /// Redirects requests for the metadata to another URL, whose response is the metadata.
+  func redirectMetadata(to url: String) { metadataURL.withLock { $0 = url } }
+
   func setMetadata(_ document: String) {
     metadata.withLock { $0 = .ok(document, ["Content-Type": "application/xml", "OData-Version": "4.0"]) }
   }
@@ -72,11 +77,19 @@ final class StubService: HTTPTransport {
   var requests: [HTTPRequest] { heard.withLock { $0.filter { !$0.url.path.hasSuffix("$metadata") } } }
   var metadataRequests: Int { heard.withLock { $0.count { $0.url.path.hasSuffix("$metadata") } } }
 
+  /// Follows redirects, as every transport does.
   @concurrent
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    try await request.followingRedirects { (hop) async throws(HTTPTransportError) in try await respond(to: hop) }
+  }
+
+  private func respond(to request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     if isAway { throw .cannotConnect(host: "stub.test", reason: "refused") }
     heard.withLock { $0.append(request) }
     if request.url.path.hasSuffix("$metadata") {
+      if let url = metadataURL.withLock({ $0 }), url != request.url.absoluteString {
+        return HTTPResponse(status: 302, fields: [.location: url], url: request.url)
+      }
       metadataRequested.add()
       let metadata = metadata.withLock { $0 }
       return HTTPResponse(

@@ -29,11 +29,15 @@ extension OfflineODataError {
 
   /// Converts an error of the conversation with the service.
   init(_ error: ODataServiceError) {
+    if error.isForeign {
+      self.init(.serviceUnavailable, error.descriptionWithOptions)
+      return
+    }
     switch error.category {
     case .communication(let below):
       self.init(Self.name(below), error.url == nil ? below.description : error.description)
     case .http(let status, _):
-      self.init(error.isForeign ? .serviceUnavailable : Self.name(status: status), error.descriptionWithOptions)
+      self.init(Self.name(status: status), error.descriptionWithOptions)
     case .authentication(.unreachable(let below)): self.init(Self.name(below), error.description)
     case .authentication(.unavailable): self.init(.serviceUnavailable, error.description)
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)

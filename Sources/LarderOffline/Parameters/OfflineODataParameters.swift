@@ -187,6 +187,7 @@ public struct OfflineODataParameters: Sendable {
     var options = conversation
     for field in customHeaders { options.fields[field.name] = field.value }
     if let timeout { options.timeouts.total = timeout }
+    options.rejectsOtherOrigins = true
     return options
   }
 }

@@ -16,6 +16,7 @@ extension DownloadRun {
       response = try await store.conversation.streamResponse(to: pages.request(request))
     } catch {
       if error.isCancelled { throw CancellationError() }
+      if error.isForeign { return .failed(OfflineODataError(error), isInterrupted: false, rows: 0) }
       switch error.category {
       case .communication, .authentication, .csrf:
         return .failed(OfflineODataError(error), isInterrupted: false, rows: 0)
@@ -80,7 +81,7 @@ extension DownloadRun {
       response.body.cancel()
       return nil
     } catch {
-      guard error.httpStatus == 404, !isCollection else { throw error }
+      guard error.httpStatus == 404, error.isOfRequestedURL, !isCollection else { throw error }
       return nil
     }
   }

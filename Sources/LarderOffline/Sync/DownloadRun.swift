@@ -190,7 +190,7 @@ struct DownloadRun: Sendable {
   /// longer valid has the same status, so the entity's set must answer.
   private func isOfDeletedEntity(_ error: ODataServiceError, _ request: PageRequest) async throws -> Bool {
     guard query.downloaded != nil, let set = bound.setOfEntity, !request.isLink, !request.isDelta,
-      error.httpStatus == 404 || error.httpStatus == 410, error.payload != nil
+      error.httpStatus == 404 || error.httpStatus == 410, error.payload != nil, error.isOfRequestedURL
     else { return false }
     do throws(ODataServiceError) {
       let response = try await store.conversation.send(ODataSingleRequest(.read, "\(set)?$top=1", useCache: false))
@@ -244,7 +244,7 @@ struct DownloadRun: Sendable {
     switch error.category {
     case .http(304, _):
       // A delta link is already a condition.
-      guard request.isDelta || request.etag != nil || request.lastModified != nil else {
+      guard request.isDelta && error.isOfRequestedURL || error.response?.isNotModified == true else {
         return .unusable(OfflineODataError(.malformedResponse, downloadError.errorMessage))
       }
       return .notModified
@@ -259,7 +259,9 @@ struct DownloadRun: Sendable {
   private func stage(
     _ response: ODataMediaResponse, of request: PageRequest, _ run: inout Run
   ) async throws -> DownloadMachine.Input {
-    let field = (etag: response.etag, lastModified: response.fields[.lastModified])
+    // The validators of another URL mean nothing to that of the query.
+    let isOwn = response.sender == .requested
+    let field = (etag: isOwn ? response.etag : nil, lastModified: isOwn ? response.fields[.lastModified] : nil)
     let machine = run.machine
     var page = arriving(response, content(request), run.progress) { facts in
       var facts = facts

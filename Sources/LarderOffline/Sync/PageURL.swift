@@ -15,8 +15,9 @@ struct PageURL: Sendable {
     var request = ODataSingleRequest(.read, path(page), useCache: false)
     let prefer = preferences(page)
     if !prefer.isEmpty { request.fields[.prefer] = prefer.joined(separator: ",") }
-    if let etag = page.etag { request.fields[.ifNoneMatch] = etag }
-    if let lastModified = page.lastModified { request.fields[.ifModifiedSince] = lastModified }
+    if page.etag != nil || page.lastModified != nil {
+      request.validators = HTTPValidators(etag: page.etag, lastModified: page.lastModified)
+    }
     if page.form == .atom { request.fields[.accept] = "application/atom+xml" }
     return request
   }

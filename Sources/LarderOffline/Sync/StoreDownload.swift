@@ -72,7 +72,7 @@ struct StoreDownload: Sendable {
     var request = ODataSingleRequest(.read, "$metadata", useCache: false)
     let isKnown = !store.replica.plan.tables.isEmpty
     if isKnown, !isWhole, case .text(let etag)? = try await store.replica.setting(Self.metadataETag) {
-      request.fields[.ifNoneMatch] = etag
+      request.validators = HTTPValidators(etag: etag)
     }
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await store.conversation.send(request) } catch {
@@ -86,7 +86,8 @@ struct StoreDownload: Sendable {
     }
     guard !response.isNotModified else { return try await store.useModel() }
     let migration = try await store.replica.adopt(metadata: response.payloadBytes, mayBeEmpty: false)
-    try await store.replica.set(Self.metadataETag, to: response.etag.map { .text($0) })
+    let etag = response.sender == .requested ? response.etag : nil
+    try await store.replica.set(Self.metadataETag, to: etag.map { .text($0) })
     try await store.useModel()
     if migration.unfitting > 0 { store.report(.changesUnfitting(migration.unfitting)) }
     let changed = migration.changed + migration.removed

@@ -128,26 +128,29 @@ struct StreamDownload: Sendable {
     let media = try await store.read { snapshot in
       try StoredStreams.downloadedHead(missingStream.name, snapshot.connection)
     }
-    if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
+    if !isWhole, let etag = media?.etag { request.validators = HTTPValidators(etag: etag) }
     let response: ODataMediaResponse
     do throws(ODataServiceError) { response = try await store.conversation.streamResponse(to: request) } catch {
       if error.httpStatus == 304 { return 0 }
+      // The end of a redirect says nothing about the stream itself.
+      if !error.isOfRequestedURL, error.httpStatus == 404 || error.httpStatus == 410, error.response?.isWebPage == false
+      {
+        return 0
+      }
       let error = try await checked(error)
       guard !error.isForeign, error.httpStatus == 404 || error.httpStatus == 410 else { throw error }
       return try await remove(missingStream)
     }
     guard response.httpStatus != 204 else { return try await remove(missingStream) }
-    if let type = response.contentType, WebPage.isType(type), let expectedType = missingStream.contentType,
-      !WebPage.isType(expectedType)
-    {
+    if let problem = missingStream.problem(response) {
       response.body.cancel()
-      throw OfflineODataError(
-        .malformedResponse, response.located("expected \(expectedType), found a web page (\(type))"))
+      throw OfflineODataError(.malformedResponse, response.located(problem))
     }
     let (generation, byteCount) = try await StoredStreams.store(response.body, in: store.replica.database)
+    // The entity tag of another URL means nothing to that of the stream.
+    let etag = response.sender == .requested ? response.etag : nil
     let head = StoredStreams.Head(
-      contentType: response.contentType, etag: response.etag ?? missingStream.etag, byteCount: byteCount,
-      generation: generation)
+      contentType: response.contentType, etag: etag ?? missingStream.etag, byteCount: byteCount, generation: generation)
     let isWhole = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.finish(missingStream.name, source: missingStream.source, head, connection)
     }
@@ -159,7 +162,7 @@ struct StreamDownload: Sendable {
   private func checked(_ error: ODataServiceError) async throws(ODataServiceError) -> ODataServiceError {
     if let url = error.response?.url, store.root.relative(url) != nil { return try await store.attributed(error) }
     var error = error
-    error.isForeign = error.response?.fields[.contentType].map(WebPage.isType) ?? false
+    error.isForeign = error.isForeign || error.response?.isWebPage ?? false
     return error
   }
 
@@ -172,5 +175,37 @@ struct StreamDownload: Sendable {
         .text(missingStream.name.property))
     }
     return 0
+  }
+}
+
+extension StreamDownload.MissingStream {
+  /// Why content cannot be that of the stream; nil if it can. Services redirect to servers of files, which may belong to
+  /// others; and the networks of hotels redirect to log-in pages.
+  fileprivate func problem(_ response: ODataMediaResponse) -> String? {
+    let type = response.contentType ?? ""
+    if let expectedType = contentType {
+      if WebPage.isType(type), !WebPage.isType(expectedType) {
+        return "expected \(expectedType), found a web page (\(type))"
+      }
+      guard response.sender.isOtherOrigin, !Self.isAlike(type, expectedType) else { return nil }
+      return "expected \(expectedType), found \(type), sent by another server to which the request was redirected"
+    }
+    guard response.sender.isOtherOrigin, Self.isOfPages(type) else { return nil }
+    return "found \(type), sent by another server to which the request was redirected"
+  }
+
+  /// Servers of files may not know a type.
+  private static func isAlike(_ type: String, _ expected: String) -> Bool {
+    let (type, expected) = (essence(type), essence(expected))
+    return type == expected || ["", "application/octet-stream", "binary/octet-stream"].contains(type)
+  }
+
+  private static func isOfPages(_ type: String) -> Bool {
+    let type = essence(type)
+    return WebPage.isType(type) || type == "text/plain" || type.hasSuffix("json") || type.hasSuffix("xml")
+  }
+
+  private static func essence(_ type: String) -> String {
+    String(type.prefix { $0 != ";" }.filter { $0 != " " }).lowercased()
   }
 }

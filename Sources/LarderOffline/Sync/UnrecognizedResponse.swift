@@ -23,12 +23,3 @@ enum UnrecognizedResponse {
       url: response.url, response: response)
   }
 }
-
-/// Web pages, which are never a response of a service.
-enum WebPage {
-  /// Whether a media type is that of a web page.
-  static func isType(_ type: String) -> Bool {
-    let type = type.lowercased()
-    return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
-  }
-}

@@ -95,11 +95,11 @@ extension TechnicalCache {
     let now = timestamps.next()
     try connection.run(
       """
-      INSERT INTO entry(url, scope, variant, status, stored, used, cost, checksum, delta_link, fields, payload)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO entry(url, scope, variant, status, stored, used, cost, checksum, delta_link, fields, payload, sender)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .text(key.url), .blob(key.scope), .blob(key.variant), .integer(Int64(entry.status)), .integer(now),
       .integer(now), .integer(cost), .integer(Checksum.of(entry.payload)), .text(entry.deltaLink),
-      .text(CacheFields.text(entry.fields)), .blob(entry.payload))
+      .text(CacheFields.text(entry.fields)), .blob(entry.payload), .text(entry.sender))
     let row = connection.lastInsertedRow
     try connection.run("UPDATE usage SET total = total + ?", .integer(cost))
     if let cleanUp = try freeSpace(keeping: row, connection) { diagnostics.append(cleanUp) }

@@ -103,13 +103,14 @@ final class TechnicalCache: Sendable {
     let storedEntry = try database.readNow { (connection) throws(StorageError) in
       try connection.first(
         """
-        SELECT id, status, fields, delta_link, checksum, payload FROM entry
+        SELECT id, status, fields, delta_link, checksum, payload, sender FROM entry
         WHERE url = ? AND scope = ? AND variant = ?
         """, .text(url), .blob(key.scope), .blob(key.variant)
       ) { (row) throws(StorageError) in
         let entry = TechnicalCacheEntry(
           status: Int(clamping: try row.int64(1)), fields: CacheFields.fields(try row.text(2)),
-          payload: try row.bytes(5), deltaLink: try row.textOrNil(3), row: try row.int64(0))
+          payload: try row.bytes(5), deltaLink: try row.textOrNil(3), sender: try row.textOrNil(6),
+          row: try row.int64(0))
         return (entry, try row.int64(4))
       }
     }

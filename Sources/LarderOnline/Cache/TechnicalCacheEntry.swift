@@ -12,6 +12,8 @@ struct TechnicalCacheEntry: Sendable {
   var payload: [UInt8]
   /// The service's link for later changes (a delta link); nil if the service gives none.
   var deltaLink: String?
+  /// The URL that sent the response after redirects; nil if it is that of the request.
+  var sender: String?
   /// The entry's row in the file; 0 before it is written.
   var row: Int64 = 0
 
@@ -23,7 +25,9 @@ struct TechnicalCacheEntry: Sendable {
 
   /// What the row costs on disk, in bytes: content that does not fit into a page takes whole pages.
   func cost(url: String) -> Int64 {
-    let row = payload.count + CacheFields.byteCount(fields) + 2 * url.utf8.count + (deltaLink?.utf8.count ?? 0) + 128
+    let row =
+      payload.count + CacheFields.byteCount(fields) + 2 * url.utf8.count + (deltaLink?.utf8.count ?? 0)
+      + (sender?.utf8.count ?? 0) + 128
     guard row > 3000 else { return Int64(row) }
     return Int64((row + 4095) / 4096 * 4096)
   }

@@ -12,6 +12,10 @@ enum DeltaVerdict: Sendable, Equatable {
 
   /// Judges a response with a status of 2xx, or 304.
   init(_ response: ODataSingleResponse) {
+    guard !response.sender.isOtherOrigin else {
+      self = .readAgain
+      return
+    }
     if response.httpStatus == 304 || response.isNotModified {
       self = .unchanged(deltaLink: nil)
       return
@@ -24,9 +28,13 @@ enum DeltaVerdict: Sendable, Equatable {
     self = survey.isWhole && survey.isEmptyDelta ? .unchanged(deltaLink: survey.deltaLink) : .readAgain
   }
 
-  /// Judges a rejection; nil if the failure is the request's own (network, credentials, overload).
+  /// Judges a rejection; nil if the failure is the request's own (network, credentials, overload). The end of a redirect and
+  /// a web page say nothing about the link.
   init?(_ failure: ODataServiceError) {
     switch failure.httpStatus {
+    case 304 where failure.isOfRequestedURL: self = .unchanged(deltaLink: nil)
+    case let status? where status >= 300 && !failure.isOfRequestedURL: self = .readAgain
+    case 404 where failure.response?.isWebPage == true, 410 where failure.response?.isWebPage == true: self = .readAgain
     case 400, 404, 405, 406, 409, 410, 412, 415, 422, 500, 501: self = .expired
     default: return nil
     }

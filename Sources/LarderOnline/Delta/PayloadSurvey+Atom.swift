@@ -24,6 +24,22 @@ extension PayloadSurvey {
       isEmptyDelta: isEmpty && payload.nextLink == nil && payload.deltaLink != nil)
   }
 
+  /// Whether the root is an error ([MS-ODATA] §2.2.8.1.2) or that of a web page.
+  static func isErrorOrPage(_ bytes: [UInt8]) -> Bool {
+    let head = bytes.prefix(4096)
+    let name = String(decoding: rootName(head), as: UTF8.self).split(separator: ":")
+    guard let local = name.last else { return false }
+    // A property may have one of the names; its namespace is that of data.
+    let declaration = name.count > 1 ? "xmlns:\(name[0])=" : "xmlns="
+    let text = String(decoding: head, as: UTF8.self)
+    let namespace = text.firstRange(of: declaration).map { range in
+      let quote = text[range.upperBound...].prefix(1)
+      return String(text[range.upperBound...].dropFirst().prefix { String($0) != quote })
+    }
+    if local == "error" { return namespace?.hasSuffix("/metadata") ?? true }
+    return local.lowercased() == "html" && namespace?.hasSuffix("dataservices") != true
+  }
+
   /// A cheap first test of a small document: a feed without the word `entry` has no entry and no tombstone.
   private static func isEmptyFeed(_ bytes: [UInt8]) -> Bool {
     bytes.count < 1 << 16 && bytes.firstRange(of: Array("entry".utf8)) == nil

@@ -14,6 +14,8 @@ struct PayloadSurvey: Sendable, Equatable {
   var deltaLink: String?
   /// True if the payload certainly holds no entity, deletion or link and no further page: as a delta, nothing changed.
   var isEmptyDelta: Bool
+  /// True if the payload is an error of OData or a web page, whatever its status and type say.
+  var isErrorOrPage = false
 
   /// Surveys a response's content by its type and first bytes.
   init(_ bytes: [UInt8], contentType: String?) {
@@ -21,8 +23,9 @@ struct PayloadSurvey: Sendable, Equatable {
     let isJSON = type.contains("json") || (type.isEmpty && PayloadSurvey.startsLikeJSON(bytes))
     if isJSON {
       self = PayloadSurvey.json(bytes)
-    } else if type.contains("xml") {
+    } else if type.contains("xml") || (type.isEmpty && PayloadSurvey.first(bytes) == UInt8(ascii: "<")) {
       self = PayloadSurvey.atom(bytes)
+      isErrorOrPage = PayloadSurvey.isErrorOrPage(bytes)
     } else {
       self.init(format: .other, isWhole: true)
     }
@@ -36,8 +39,13 @@ struct PayloadSurvey: Sendable, Equatable {
   }
 
   private static func startsLikeJSON(_ bytes: [UInt8]) -> Bool {
-    let first = bytes.first { $0 > 0x20 }
+    let first = first(bytes)
     return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+  }
+
+  private static func first(_ bytes: [UInt8]) -> UInt8? {
+    let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    return bytes[start...].first { $0 > 0x20 }
   }
 
   // MARK: JSON
@@ -68,6 +76,8 @@ struct PayloadSurvey: Sendable, Equatable {
     var rows: Int?
     var hasNext = false
     var isDelta = false
+    var holdsError = false
+    var holdsOther = false
     while let name = try scanner.next(), name.kind == .name {
       let text = scanner.string(name)
       guard let value = try scanner.next() else { break }
@@ -77,20 +87,39 @@ struct PayloadSurvey: Sendable, Equatable {
       case "@odata.context", "@context":
         // A service that ignores the token returns the collection itself, whose context is different (§10.12).
         isDelta = value.kind == .string && scanner.string(value).hasSuffix("$delta")
+        holdsOther = true
         _ = try scanner.skip(value)
+      case "error" where isTop && value.kind == .beginObject, "odata.error" where isTop && value.kind == .beginObject:
+        holdsError = try isError(&scanner)
       case "@odata.deltaLink", "@deltaLink", "odata.deltaLink", "__delta":
         survey.deltaLink = value.kind == .string ? scanner.string(value) : nil
         _ = try scanner.skip(value)
       case "@odata.nextLink", "@nextLink", "odata.nextLink", "__next":
         hasNext = true
         _ = try scanner.skip(value)
-      default: _ = try scanner.skip(value)
+      default:
+        holdsOther = holdsOther || !text.hasPrefix("@")
+        _ = try scanner.skip(value)
       }
     }
+    // An entity may have a property with this name, beside others.
+    survey.isErrorOrPage = holdsError && !holdsOther && rows == nil
     // V2 deltas in JSON carry no deletions: an empty one proves nothing. V4 deltas mark their end with a delta link.
     survey.isEmptyDelta = isDelta && survey.format == .jsonV4 && rows == 0 && !hasNext && survey.deltaLink != nil
     if hasNext { survey.deltaLink = nil }
     return survey
+  }
+
+  /// Whether the object that begins has a code or a message (OData JSON Format 4.01 §21).
+  private static func isError(_ scanner: inout JSONScanner) throws(JSONError) -> Bool {
+    var isError = false
+    while let name = try scanner.next(), name.kind == .name {
+      let text = scanner.string(name)
+      isError = isError || text == "code" || text == "message"
+      guard let value = try scanner.next() else { break }
+      _ = try scanner.skip(value)
+    }
+    return isError
   }
 
   private static func countedItems(_ scanner: inout JSONScanner) throws(JSONError) -> Int {

@@ -43,7 +43,7 @@ final class OpenSession: Sendable {
     switch revalidation {
     case .plain: break
     case .conditional(let validators):
-      validators.first??.apply(to: &request)
+      request.validators = validators.first ?? nil
       requestsDelta = true
     case .changes(let link):
       request.path = link
@@ -52,7 +52,7 @@ final class OpenSession: Sendable {
     var tracking = request
     guard requestsDelta, requestDeltaLink(&tracking) else { return try await conversation.send(request) }
     do throws(ODataServiceError) { return try await conversation.send(tracking) } catch {
-      guard let status = error.httpStatus, status == 400 || status == 501 else { throw error }
+      guard !error.isForeign, let status = error.httpStatus, status == 400 || status == 501 else { throw error }
       // The service may reject the preference, which the store added.
       let response = try await conversation.send(request)
       memory.recordTrackingRejection()
@@ -78,7 +78,7 @@ final class OpenSession: Sendable {
     var conditional = batch
     for index in conditional.items.indices where index < validators.count {
       guard let validators = validators[index], case .single(var request) = conditional.items[index] else { continue }
-      validators.apply(to: &request)
+      request.validators = validators
       conditional.items[index] = .single(request)
     }
     // Changes are never sent twice: only a batch of reads tests whether the service accepts conditions.
@@ -100,7 +100,9 @@ final class OpenSession: Sendable {
     memory.refreshing(
       conversation.options.environment.task {
         // After a failure the known model stays; the next opening tries again.
-        guard let document = try? await conversation.metadataDocument(), !Task.isCancelled else { return }
+        guard let document = try? await conversation.metadataDocument(), !Task.isCancelled,
+          !document.sender.isOtherOrigin
+        else { return }
         do throws(StorageError) { try await ServiceMetadata.take(document, into: conversation, cache: cache) } catch {
           if ![.closed, .suspended].contains(error.category) {
             report(.cacheWriteFailed(urls: [document.url], error))

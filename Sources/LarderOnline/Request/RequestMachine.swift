@@ -213,18 +213,19 @@ struct RequestMachine: Sendable {
 
   private mutating func failed(_ error: any Error, _ revalidation: RevalidationRequest) -> [Action] {
     let failure = error as? ODataServiceError
-    // The service sent a 304 to a request without a condition: nothing changed since the link.
-    if case .changes = revalidation, failure?.httpStatus == 304, let key = keys.first ?? nil,
-      let entry = cached.first ?? nil
+    if case .changes = revalidation, let key = keys.first ?? nil, var entry = cached.first ?? nil,
+      let verdict = failure.flatMap({ DeltaVerdict($0) })
     {
-      return finish(CacheOutcome(unchanged: entry, key: key, deltaLink: nil, version: version))
-    }
-    if case .changes = revalidation, let failure, DeltaVerdict(failure) == .expired, let key = keys.first ?? nil,
-      var entry = cached.first ?? nil
-    {
-      entry.deltaLink = nil
-      state = .writing(then: [], sending: .plain)
-      return [.perform(.write([.refresh(key, entry)]))]
+      switch verdict {
+      // The service sent a 304 to a request without a condition: nothing changed since the link.
+      case .unchanged(let link):
+        return finish(CacheOutcome(unchanged: entry, key: key, deltaLink: link, version: version))
+      case .readAgain: return send(.plain)
+      case .expired:
+        entry.deltaLink = nil
+        state = .writing(then: [], sending: .plain)
+        return [.perform(.write([.refresh(key, entry)]))]
+      }
     }
     let ending: [Action] = [.report(.failed(error, failure?.response.map { .single($0) }))]
     if !isBatch, usesCache, let failure, CacheOutcome.meansGone(failure), let key = keys.first ?? nil {

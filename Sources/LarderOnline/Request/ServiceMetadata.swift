@@ -43,7 +43,8 @@ enum ServiceMetadata {
     return false
   }
 
-  /// Makes a document the conversation's model and caches it. A document that cannot be read is ignored.
+  /// Makes a document the conversation's model and caches it, unless another origin sent it. A document that cannot be read
+  /// is ignored.
   static func take(
     _ document: ODataSingleResponse, into conversation: ODataConversation, cache: TechnicalCache
   ) async throws(StorageError) {
@@ -52,6 +53,7 @@ enum ServiceMetadata {
       model = try EdmModel.read(document.payloadBytes, limits: conversation.options.metadataLimits)
     } catch { return }
     conversation.use(model)
+    guard !document.sender.isOtherOrigin else { return }
     try await cache.storeMetadata(
       StoredMetadata(fields: document.fields, payload: document.payloadBytes), scope: scope(conversation, cache))
   }

@@ -54,7 +54,7 @@ struct CacheOutcome: Sendable {
     case .response(let single):
       return .response(resolve(single, key: key, cached: cached, version: version))
     case .failure(let error) where error.httpStatus == 304:
-      guard let cached else { return slot }
+      guard let cached, error.isOfRequestedURL else { return slot }
       return .response(confirm(cached, by: error.response?.fields ?? [:], key: key, version: version))
     case .failure(let error) where CacheOutcome.meansGone(error):
       changes.append(.remove(key))
@@ -93,25 +93,27 @@ struct CacheOutcome: Sendable {
     return response
   }
 
-  /// True if the service says that the resource no longer exists (404, 410).
+  /// True if the service says that the resource no longer exists (404, 410). A web page does not come from the service,
+  /// and the end of a redirect says nothing about the requested URL.
   static func meansGone(_ error: ODataServiceError) -> Bool {
-    !error.isForeign && (error.httpStatus == 404 || error.httpStatus == 410)
+    guard error.httpStatus == 404 || error.httpStatus == 410 else { return false }
+    return !error.isForeign && error.isOfRequestedURL && error.response?.isWebPage != true
   }
 
   /// The response as the cache stores it; nil if it is not a complete representation.
   ///
-  /// Responses with the status 200, 203 and 204 are stored. A page in HTML comes from a portal or a log-in page, not
-  /// from the service. `Cache-Control` is ignored: the technical cache is the application's own memory of what it read,
-  /// and services mark all their data `no-store`.
+  /// Responses with the status 200, 203 and 204 are stored. What another origin sends after a redirect, a web page, plain
+  /// text in place of a payload, or an error of OData is not the resource. `Cache-Control` is ignored: the technical cache
+  /// is the application's own memory of what it read, and services mark all their data `no-store`.
   static func entry(of response: ODataSingleResponse) -> TechnicalCacheEntry? {
     guard let status = response.httpStatus, status == 200 || status == 203 || status == 204 else { return nil }
-    let type = response.fields[.contentType]?.lowercased() ?? ""
-    if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { return nil }
+    if response.sender.isOtherOrigin || response.isWebPage { return nil }
     var entry = TechnicalCacheEntry(
-      status: status, fields: CacheFields.storable(response.fields), payload: response.payloadBytes, deltaLink: nil)
+      status: status, fields: CacheFields.storable(response.fields), payload: response.payloadBytes, deltaLink: nil,
+      sender: response.sender.url)
     guard !response.payloadBytes.isEmpty else { return entry }
     let survey = PayloadSurvey(response.payloadBytes, contentType: response.fields[.contentType])
-    guard survey.isWhole else { return nil }
+    guard survey.isWhole, !survey.isErrorOrPage, response.hasFormatOfResource else { return nil }
     entry.deltaLink = survey.deltaLink
     return entry
   }

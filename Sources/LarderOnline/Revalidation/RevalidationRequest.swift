@@ -8,7 +8,7 @@ enum RevalidationRequest: Sendable {
   case plain
   /// Requests the complete response unless it equals the cached one. Holds one element for each part; nil if the part
   /// has no validators.
-  case conditional([Validators?])
+  case conditional([HTTPValidators?])
   /// Requests the changes since the cached response, with its delta link.
   case changes(since: String)
 
@@ -20,9 +20,9 @@ enum RevalidationRequest: Sendable {
     cached: [TechnicalCacheEntry?], keys: [CacheKey?], isBatch: Bool, root: ODataServiceRoot, model: EdmModel?,
     batchesSupportConditions: Bool
   ) {
-    let validators = zip(cached, keys).map { entry, key -> Validators? in
+    let validators = zip(cached, keys).map { entry, key -> HTTPValidators? in
       guard let entry, let key, !Expansion.hidesChanges(key.url, model: model) else { return nil }
-      return Validators(entry.fields)
+      return HTTPValidators(entry)
     }
     if validators.contains(where: { $0 != nil }), !isBatch || batchesSupportConditions {
       self = .conditional(validators)
@@ -34,22 +34,13 @@ enum RevalidationRequest: Sendable {
   }
 }
 
-/// The validators of a response, which identify its version (RFC 9110 §8.8).
-struct Validators: Hashable, Sendable {
-  var etag: String?
-  var lastModified: String?
-
-  /// The validators among a stored response's fields; nil if there are none.
-  init?(_ fields: HTTPFields) {
-    etag = fields[.etag].flatMap { $0.isEmpty ? nil : $0 }
-    lastModified = fields[.lastModified].flatMap { $0.isEmpty ? nil : $0 }
+extension HTTPValidators {
+  /// The validators of a stored response, which identify its version (RFC 9110 §8.8); nil if there are none.
+  init?(_ entry: TechnicalCacheEntry) {
+    let etag = entry.fields[.etag].flatMap { $0.isEmpty ? nil : $0 }
+    let lastModified = entry.fields[.lastModified].flatMap { $0.isEmpty ? nil : $0 }
     if etag == nil && lastModified == nil { return nil }
-  }
-
-  /// Makes a request conditional (RFC 9110 §13.1.2, §13.1.3).
-  func apply(to request: inout ODataSingleRequest) {
-    if let etag { request.fields[.ifNoneMatch] = etag }
-    if let lastModified { request.fields[.ifModifiedSince] = lastModified }
+    self.init(etag: etag, lastModified: lastModified, sender: entry.sender)
   }
 }
 

@@ -20,6 +20,10 @@ struct OutgoingRequest: Sendable {
   var body = HTTPBody.none
   var timeouts: HTTPTimeouts
   var repeatability: HTTPRetryPolicy.Repeatability
+  /// The conditions of a store; their sender is set.
+  var validators: HTTPValidators?
+  /// Whether content that another origin sends after a redirect is a response to the request.
+  var acceptsOtherOrigins = true
   /// Whether the caller reads the content of a success as a stream.
   var wantsStream = false
   /// The URL of a batch's first change.
@@ -56,6 +60,8 @@ struct IncomingResponse: Sendable {
   var sends = 1
   /// Whether the service's own origin sent it. False after redirects to another.
   var isOfService = true
+  /// The URL that sent it, after redirects.
+  var sender = ResponseSender.requested
 
   var isSuccess: Bool { (200...299).contains(status) }
 }

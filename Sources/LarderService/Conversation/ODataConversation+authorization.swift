@@ -49,14 +49,16 @@ extension ODataConversation {
     do {
       let response = try await transport.send(message)
       let isOfService = request.isSameOrigin && root.isSameOrigin(response.url)
+      let sender = ResponseSender(response.url, requested: request.url)
       if isOfService { storeCookies(response) }
       if request.wantsStream, (200...299).contains(response.status) {
         return IncomingResponse(
-          status: response.status, fields: response.fields, bytes: [], stream: response.body, isOfService: isOfService)
+          status: response.status, fields: response.fields, bytes: [], stream: response.body, isOfService: isOfService,
+          sender: sender)
       }
       let bytes = try await response.body.collect(upTo: options.payloadByteLimit)
       return IncomingResponse(
-        status: response.status, fields: response.fields, bytes: bytes, isOfService: isOfService)
+        status: response.status, fields: response.fields, bytes: bytes, isOfService: isOfService, sender: sender)
     } catch {
       throw request.error(error)
     }
@@ -82,6 +84,7 @@ extension ODataConversation {
       method: method, url: request.url, fields: fields, body: request.body, timeouts: request.timeouts,
       followsRedirects: method.isSafe)
     message.certificateAudience = .origin(root.url)
+    message.validators = request.validators
     return message
   }
 

@@ -47,6 +47,7 @@ extension ODataConversation {
     let incoming = try await exchange(outgoing)
     guard incoming.isSuccess, let body = incoming.stream else { throw rejection(incoming, outgoing) }
     try checkCoding(incoming, outgoing)
+    try checkSender(incoming, outgoing)
     let start = try ODataMediaResponse.start(incoming, requested: offset, outgoing)
     return ODataMediaResponse(incoming, body, offset: start, to: outgoing)
   }
@@ -62,11 +63,14 @@ public struct ODataMediaResponse: Sendable {
   public let body: HTTPBodyStream
   /// The offset in the resource where `body` starts: the requested one, or 0 if the service sends everything.
   public let offset: Int
+  /// The URL that sent the response, after redirects.
+  package let sender: ResponseSender
   /// The operation, the method and the URL, without secrets: for errors about the content.
   private let request: (operation: String, method: HTTPMethod, url: String)
 
   init(_ incoming: IncomingResponse, _ body: HTTPBodyStream, offset: Int, to outgoing: OutgoingRequest) {
     (httpStatus, fields, self.body, self.offset) = (incoming.status, incoming.fields, body, offset)
+    sender = incoming.sender
     request = (outgoing.operation, outgoing.method, RedactedURL.text(outgoing.url.absoluteString))
   }
 

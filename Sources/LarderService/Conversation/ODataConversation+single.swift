@@ -63,11 +63,17 @@ extension ODataConversation {
     if let preference = RequestFields.prefer(request, version: version) {
       fields[.prefer] = fields[.prefer].map { $0 + ", " + preference } ?? preference
     }
+    var validators = request.validators
+    if validators?.sender == nil { validators?.sender = url.absoluteString }
+    validators?.setFields(&fields, of: url)
     let method = RequestFields.method(request.operation, version: version)
-    return OutgoingRequest(
+    var outgoing = OutgoingRequest(
       operation: operation, method: method, url: url, isSameOrigin: isSameOrigin, fields: fields, body: form.body,
       timeouts: request.timeouts ?? options.timeouts,
       repeatability: .init(method: method, isConditional: fields.contains(.ifMatch)))
+    outgoing.validators = validators
+    outgoing.acceptsOtherOrigins = !options.rejectsOtherOrigins || request.operation == .readMedia
+    return outgoing
   }
 
   /// Why the request cannot create a media entity from values, if the model shows that it is one: the service would use
@@ -111,8 +117,9 @@ extension ODataConversation {
     _ incoming: IncomingResponse, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> ODataSingleResponse {
     let response = response(incoming, request)
-    if request.isSameOrigin { learnVersion(incoming.fields) }
+    if request.isSameOrigin, !response.sender.isOtherOrigin { learnVersion(incoming.fields) }
     try checkCoding(incoming, request)
+    try checkSender(incoming, request)
     // A part would be mistaken for the whole (RFC 9110 §15.3.7).
     if incoming.status == 206, request.method == .get, !request.fields.contains("Range") {
       throw request.error(.malformedResponse("206 (Partial Content) to a request without a range"), response: response)
@@ -131,6 +138,20 @@ extension ODataConversation {
     throw request.error(.malformedResponse("the content has the coding '\(coding)', which was not requested"))
   }
 
+  /// Throws if another origin sent content that the caller would store as the service's.
+  func checkSender(_ incoming: IncomingResponse, _ request: OutgoingRequest) throws(ODataServiceError) {
+    guard incoming.isSuccess, !request.acceptsOtherOrigins, case .otherOrigin(let sender) = incoming.sender else {
+      return
+    }
+    incoming.stream?.cancel()
+    let problem = "the request was redirected to another server, whose response is not the service's"
+    var error = request.error(
+      .malformedResponse("\(problem) (\(RedactedURL.withoutQuery(RedactedURL.text(sender))))"),
+      response: response(incoming, request))
+    error.isForeign = true
+    throw error
+  }
+
   /// The error that an unsuccessful response means.
   func rejection(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataServiceError {
     let response = response(incoming, request)
@@ -140,15 +161,27 @@ extension ODataConversation {
       : .http(status: incoming.status, payload: ErrorResponse.payload(response))
     var error = request.error(category, response: response)
     error.sends = incoming.sends
+    if case .http = category { error.isForeign = incoming.sender.isOtherOrigin }
     return error
   }
 
   func response(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataSingleResponse {
-    let isConditional = request.fields.contains(.ifNoneMatch) || request.fields.contains(.ifModifiedSince)
-    return ODataSingleResponse(
+    var response = ODataSingleResponse(
       httpStatus: incoming.status, fields: incoming.fields, payloadBytes: incoming.bytes,
-      isNotModified: incoming.status == 304 && isConditional, url: request.url.absoluteString,
-      serviceVersion: knownVersion
+      isNotModified: incoming.status == 304 && hasCondition(request, for: incoming.sender),
+      url: request.url.absoluteString, serviceVersion: knownVersion
     ).with(model: knownModel)
+    response.sender = incoming.sender
+    return response
+  }
+
+  /// Whether a condition of the request was sent to the sender of its response.
+  private func hasCondition(_ request: OutgoingRequest, for sender: ResponseSender) -> Bool {
+    if let validators = request.validators {
+      return validators.sender == sender.url ?? request.url.absoluteString
+        && (validators.etag != nil || validators.lastModified != nil)
+    }
+    guard !sender.isOtherOrigin else { return false }
+    return request.fields.contains(.ifNoneMatch) || request.fields.contains(.ifModifiedSince)
   }
 }

@@ -24,6 +24,9 @@ public struct ODataConversationOptions: Sendable {
   public var metadataLimits: MetadataLimits
   /// The clock, random numbers and tasks that the conversation and its store use.
   public var environment: LarderEnvironment
+  /// Whether content that another origin sends after a redirect is an error: for stores that keep it as the service's.
+  /// Media may be sent by other origins.
+  package var rejectsOtherOrigins = false
 
   /// The default options: everything is detected, and a response may have 256 MiB.
   public init(

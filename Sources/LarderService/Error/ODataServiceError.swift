@@ -68,7 +68,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package internal(set) var sends = 1
   /// Whether the response is that to a part of a batch: the service itself has given it.
   package var isOfBatchPart = false
-  /// Whether the response does not come from the service, as a look-up has shown: it says nothing about the resource,
+  /// Whether the response does not come from the service, as a look-up or a redirect to another origin has shown: it says nothing about the resource,
   /// and the request did not reach the service.
   package var isForeign = false
 
@@ -110,8 +110,10 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   /// What happened, with the service's explanation.
   private var summary: String {
     let problem =
-      if isForeign, let status = httpStatus {
-        "HTTP \(status): the response does not come from the service, which does not respond now"
+      if isForeign, case .http(let status, _) = category {
+        response?.sender.isOtherOrigin == true
+          ? "HTTP \(status): the request was redirected to another server, whose response says nothing about the resource"
+          : "HTTP \(status): the response does not come from the service, which does not respond now"
       } else { category.summary }
     return problem + (redirect ?? "") + (words.map { ": " + $0 } ?? "") + (requiredWait ?? "")
   }
@@ -130,6 +132,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     switch category {
     case .communication(let error): error.isTransient
     case .http(let status, _): isForeign || TemporaryStatus.contains(status)
+    case .malformedResponse: isForeign
     case .authentication(.unavailable): true
     case .authentication(.unreachable(let error)): error.isTransient
     case .storage(let error): error.isTransient
@@ -312,7 +315,15 @@ extension ODataServiceError: LarderError {
     }
     let message = if case .http = category { summary } else { text.message }
     return ErrorExplanation(
-      "\(ErrorExplanation.clause(message)) (\(operation)\(location))", cure: isForeign ? "Try again later." : text.cure)
+      "\(ErrorExplanation.clause(message)) (\(operation)\(location))", cure: isForeign ? foreignCure : text.cure)
+  }
+}
+
+extension ODataServiceError {
+  /// What to do about a response that does not come from the service.
+  private var foreignCure: String {
+    guard response?.sender.isOtherOrigin == true else { return "Try again later." }
+    return "Sign in to the network if it asks for it, then try again. If the service has moved, use its new URL."
   }
 }
 

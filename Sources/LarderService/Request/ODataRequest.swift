@@ -102,6 +102,9 @@ public struct ODataSingleRequest: Sendable {
   public var useCache: Bool
   /// Whether the technical cache alone is read, as in passive mode.
   package var readsCacheAlone = false
+  /// The conditions with which a store validates what it has stored; nil sends none. The caller's own conditions are in
+  /// ``fields``.
+  package var validators: HTTPValidators?
   /// The content that the response to a change should have; nil leaves it to the service.
   public var returnPreference: ReturnPreference?
   /// The request's name in a batch, so that later requests can refer to it as `$name`; nil lets the batch assign a

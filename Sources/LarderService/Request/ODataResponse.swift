@@ -30,6 +30,8 @@ public struct ODataSingleResponse: Sendable {
   public var serviceVersion: ODataVersion?
   /// The request's name in its batch; nil outside one.
   public var contentID: String?
+  /// The URL that sent the response, after redirects.
+  package var sender = ResponseSender.requested
   /// The model of the content, if it is not the service's.
   package var model: EdmModel?
   /// The service's model, if it was known when the response arrived.

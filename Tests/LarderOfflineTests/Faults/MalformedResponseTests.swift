@@ -201,7 +201,9 @@ struct MalformedResponseTests {
     #expect(other.requests.isEmpty)
     #expect(try await rig.texts() == [String](repeating: "v2", count: 5))
     let moved = await rig.download { _ in .response(302, fields: ["Location": elsewhere]) }
-    #expect(moved == nil)
+    // Another origin may be a log-in page: its rows are not the service's.
+    #expect(moved?.name == .serviceUnavailable, "\(moved.debugDescription)")
+    #expect(try await rig.texts() == [String](repeating: "v2", count: 5))
     #expect(other.requests.count == 1)
     #expect(other.requests.allSatisfy { $0.fields["X-API-Key"] == nil })
     #expect(rig.server.requests.allSatisfy { $0.fields["X-API-Key"] == "secret" })
