@@ -30,11 +30,16 @@ struct CurlRequest: Sendable {
   init(_ request: HTTPRequest, _ settings: TransportSettings) throws(HTTPTransportError) {
     var url = request.url.absoluteString
     if let fragment = url.firstIndex(of: "#") { url = String(url[..<fragment]) }
+    guard let ascii = URLReference.ascii(url) else {
+      throw .invalidRequest("its host has no form in ASCII (RFC 5891)")
+    }
+    url = URLReference.sent(ascii)
     guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw .invalidRequest("its URL contains characters that must be percent-encoded (RFC 3986 §2)")
     }
     self.url = url
-    host = request.url.host(percentEncoded: true) ?? ""
+    let name = request.url.host(percentEncoded: true) ?? ""
+    host = HostName.ascii(name) ?? name
     isSecure = request.url.scheme?.lowercased() == "https"
     showsCertificate = request.showsCertificate
     method = request.method

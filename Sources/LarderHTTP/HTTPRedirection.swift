@@ -59,7 +59,8 @@ package struct HTTPRedirection {
   }
 
   private func resolve(_ location: String, against base: URL) throws(HTTPTransportError) -> URL {
-    guard let target = URL(string: location, relativeTo: base)?.absoluteURL, let scheme = target.scheme?.lowercased()
+    guard let reference = URLReference.ascii(location),
+      let target = URL(string: reference, relativeTo: base)?.absoluteURL, let scheme = target.scheme?.lowercased()
     else { throw .redirectRejected("the Location field is not a URL") }
     guard scheme == "http" || scheme == "https" else { throw .redirectRejected("the new URL has the scheme \(scheme)") }
     if scheme == "http" && base.scheme?.lowercased() == "https" {
@@ -67,6 +68,9 @@ package struct HTTPRedirection {
     }
     guard let host = target.host(percentEncoded: true), !host.isEmpty else {
       throw .redirectRejected("the Location field has no host")
+    }
+    if let port = target.port, !(1...65_535).contains(port) {
+      throw .redirectRejected("the Location field has the port \(port)")
     }
     if target.user() != nil || target.password() != nil {
       throw .redirectRejected("the Location field contains credentials")
@@ -82,9 +86,10 @@ package struct HTTPRedirection {
 
   /// Scheme, host and port, by which two URLs are of one origin (RFC 9110 §4.3.1); nil if a URL has none.
   package static func origin(_ url: URL) -> String? {
-    guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(),
+    guard let scheme = url.scheme?.lowercased(), let name = url.host(percentEncoded: true),
       scheme == "http" || scheme == "https"
     else { return nil }
+    let host = (HostName.ascii(name) ?? name).lowercased()
     return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
   }
 
@@ -144,8 +149,15 @@ extension HTTPRequest {
     let deadline = timeouts.total.map { environment.uptime() + $0 }
     var redirection = HTTPRedirection()
     var request = self
+    var isRedirected = false
     while true {
-      let result = try await send(request)
+      let result: Result
+      do throws(HTTPTransportError) { result = try await send(request) } catch {
+        // The caller did not write this URL. Content that cannot be sent again is the caller's.
+        guard isRedirected, request.body.length == 0, case .invalidRequest(let reason) = error else { throw error }
+        throw .redirectRejected("the new URL cannot be requested: \(reason)")
+      }
+      isRedirected = true
       let received = response(result)
       guard let next = try redirection.next(after: request, status: received.status, fields: received.fields) else {
         return result

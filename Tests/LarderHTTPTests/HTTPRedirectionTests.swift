@@ -44,9 +44,38 @@ struct HTTPRedirectionTests {
       ("http://a.example/b", "?z", "http://a.example/b?z"),
       ("http://a.example/b#f", "/c", "http://a.example/c#f"), ("http://a.example/b#f", "/c#g", "http://a.example/c#g"),
       ("http://a.example/", "https://a.example/", "https://a.example/"),
+      ("http://a.example/", "/a b?c{d}", "http://a.example/a%20b?c%7Bd%7D"),
+      ("http://a.example/", "/caf\u{E9}", "http://a.example/caf%C3%A9"),
+      ("http://a.example/", "http://m\u{FC}nchen.example/", "http://xn--mnchen-3ya.example/"),
+      ("http://a.example/", "//m%C3%BCnchen.example:81/x", "http://xn--mnchen-3ya.example:81/x"),
     ])
   func resolution(base: String, location: String, expected: String) throws {
     #expect(try next(request(base), 302, location)?.url.absoluteString == expected)
+  }
+
+  @Test("Bytes that are not UTF-8, and a % that begins no escape, are requested as they are (RFC 9110 §5.5)")
+  func bytes() throws {
+    let location = HTTPField(name: .location, bytes: Array("/caf".utf8) + [0xE9] + Array("/100%zz?%".utf8))
+    let next = try #require(try next(request("http://a.example/"), 302, location.value))
+    #expect(URLReference.sent(next.url.absoluteString) == "http://a.example/caf%E9/100%zz?%")
+  }
+
+  @Test("A redirect to a URL that cannot be requested is the server's error, not the caller's")
+  func impossible() async throws {
+    let request = try request("http://a.example/")
+    let error = await #expect(throws: HTTPTransportError.self) {
+      try await request.followingRedirects { (hop) async throws(HTTPTransportError) in
+        if hop.url.absoluteString != "http://a.example/" { throw .invalidRequest("its port is out of range") }
+        return HTTPResponse(status: 302, fields: [.location: "http://b.example:99999/"], url: hop.url)
+      }
+    }
+    guard case .redirectRejected? = error else {
+      Issue.record("\(error.debugDescription)")
+      return
+    }
+    await #expect(throws: HTTPTransportError.invalidRequest("no")) {
+      try await request.followingRedirects { (_) async throws(HTTPTransportError) in throw .invalidRequest("no") }
+    }
   }
 
   @Test(
@@ -67,7 +96,8 @@ struct HTTPRedirectionTests {
     arguments: [
       ("X-API-Key", false), ("APIKey", false), ("Ocp-Apim-Subscription-Key", false), ("X-Auth-Token", false),
       ("Proxy-Authorization", false), ("sap-client", false), ("Referer", false), ("Accept-Language", true),
-      ("If-None-Match", false), ("If-Modified-Since", false), ("If-Match", true), ("If-Range", true), ("Range", true), ("User-Agent", true), ("Prefer", true), ("OData-MaxVersion", true),
+      ("If-None-Match", false), ("If-Modified-Since", false), ("If-Match", true), ("If-Range", true), ("Range", true),
+      ("User-Agent", true), ("Prefer", true), ("OData-MaxVersion", true),
       ("MaxDataServiceVersion", true), ("cache-control", true),
     ])
   func otherFields(name: String, goesAlong: Bool) throws {
@@ -121,7 +151,7 @@ struct HTTPRedirectionTests {
     "Unsafe redirects are rejected",
     arguments: [
       "http://a.example/", "ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)", "https://u:p@a.example/",
-      "https:///x",
+      "https:///x", "https://bad host/", "https://a%2Fb.example/", "https://a\u{2028}b.example/",
     ])
   func rejected(location: String) throws {
     let request = try request("https://a.example/")

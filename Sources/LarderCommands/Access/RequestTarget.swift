@@ -1,3 +1,4 @@
+@_spi(Stores) internal import LarderCore
 @_spi(Stores) internal import LarderHTTP
 internal import LarderService
 
@@ -29,7 +30,7 @@ struct RequestTarget: Sendable, Hashable {
   ///   - service: `--service`; the URL must be below it and gets its query options. Without it,
   ///     the root is derived from the form of the URL.
   init(_ given: String, service: String? = nil, in arguments: ParsedArguments) throws(UsageError) {
-    let reference = String(given.prefix { $0 != "#" })
+    let reference = Self.withoutBytes(String(given.prefix { $0 != "#" }))
     let givenRoot: String
     if let service {
       givenRoot = try Self.serviceRoot(service, in: arguments)
@@ -57,12 +58,27 @@ struct RequestTarget: Sendable, Hashable {
     self.root = root
   }
 
+  /// The reference with each byte that is not UTF-8 percent-encoded as it is.
+  private static func withoutBytes(_ reference: String) -> String {
+    guard ByteText.hasEscapes(reference) else { return reference }
+    var bytes: [UInt8] = []
+    for scalar in reference.unicodeScalars {
+      if ByteText.hasEscapes(String(scalar)) {
+        for byte in ByteText.bytes(of: String(scalar)) { PercentEncoding.append(byte, to: &bytes) }
+      } else {
+        bytes += Array(String(scalar).utf8)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// The root of a service that is given explicitly: with a slash at the path's end, and with the service's own query
   /// options (`?sap-client=100`), which every request carries. The URLs of its `$metadata` and `$batch` are accepted too.
   static func serviceRoot(
     _ given: String, in arguments: ParsedArguments, hint: String? = nil
   ) throws(UsageError) -> String {
     guard !given.contains("#") else { throw arguments.usage("the service's root must not contain '#'") }
+    let given = withoutBytes(given)
     var address = String(given.prefix { $0 != "?" })
     let query = given.dropFirst(address.count + 1)
     if let option = query.split(separator: "&").first(where: { $0.hasPrefix("$") || $0.hasPrefix("%24") }) {

@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 internal import LarderHTTP
 internal import LarderService
 
@@ -133,7 +133,7 @@ enum HeaderOption {
     for given in arguments.values(.header) {
       if given.hasPrefix("@") {
         let file = String(given.dropFirst())
-        let text = String(decoding: try context.read(file, limit: InputFile.settingsLimit), as: UTF8.self)
+        let text = ByteText.text(of: try context.read(file, limit: InputFile.settingsLimit))
         for line in text.split(whereSeparator: \.isNewline) where !line.allSatisfy(\.isWhitespace) {
           try append(String(line), to: &fields, shown: "a line of \(file)", arguments)
         }

@@ -1,3 +1,5 @@
+@_spi(Stores) internal import LarderCore
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -42,7 +44,7 @@ package enum InputFile {
 
   /// Reads the complete content of a file of at most `limit` bytes.
   static func read(_ path: String, limit: Int = limit) throws(FileError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(ByteText.path(path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: path, reason: FileDescriptors.reason(errno)) }
     defer { close(descriptor) }
     do throws(FileError.Reason) {
@@ -58,14 +60,14 @@ package enum InputFile {
   /// Whether others than the owner may read the file.
   static func isReadableByOthers(_ path: String) -> Bool {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    guard stat(ByteText.path(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
     return status.st_mode & (S_IRGRP | S_IROTH) != 0
   }
 
   /// The size of a file in bytes; 0 if there is none.
   static func size(_ path: String) -> Int {
     var status = stat()
-    return stat(path, &status) == 0 ? Int(clamping: status.st_size) : 0
+    return stat(ByteText.path(path), &status) == 0 ? Int(clamping: status.st_size) : 0
   }
 
   /// Identifies a file, by whichever path it is opened.
@@ -80,21 +82,21 @@ package enum InputFile {
   /// The identity of the file that the path leads to; nil if there is none.
   static func identity(_ path: String) -> Identity? {
     var status = stat()
-    return stat(path, &status) == 0 ? Identity(status) : nil
+    return stat(ByteText.path(path), &status) == 0 ? Identity(status) : nil
   }
 
   /// Whether a file or folder exists at the path.
-  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  static func exists(_ path: String) -> Bool { access(ByteText.path(path), F_OK) == 0 }
 
   /// Whether a file exists at the path, or a link to one: no folder, pipe or device.
   static func isRegular(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return stat(ByteText.path(path), &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Whether a folder exists at the path.
   static func isDirectory(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return stat(ByteText.path(path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }

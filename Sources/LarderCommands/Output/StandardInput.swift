@@ -1,3 +1,4 @@
+@_spi(Stores) internal import LarderCore
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -67,7 +68,7 @@ final class InputDescriptor: Sendable {
 
   /// Opens a path, without waiting for a writer if the path is a named pipe.
   init(path: String) throws(FileError.Reason) {
-    number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    number = open(ByteText.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     isOwned = true
     guard number >= 0 else { throw FileError.Reason(errno) }
     remainder = InputDescriptor.remainder(of: number)

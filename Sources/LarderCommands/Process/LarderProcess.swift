@@ -1,3 +1,5 @@
+@_spi(Stores) internal import LarderCore
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -33,13 +35,22 @@ public enum LarderProcess {
     let context = CommandContext(
       output: port(STDOUT_FILENO, environment), diagnostics: port(STDERR_FILENO, environment),
       input: .descriptor(STDIN_FILENO), environment: environment, connect: { try CommandTransport.make($0) })
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = Array(arguments.dropFirst())
     let interruption = Interruption()
     defer { interruption.stop() }
     let work = Task { await CommandLineTool.run(arguments, in: context) }
     interruption.onFirst { work.cancel() }
     let status = await work.value
     return status == .interrupted ? interruption.code ?? status.code : status.code
+  }
+
+  /// The arguments with all their bytes: `CommandLine.arguments` replaces those that are not UTF-8.
+  private static var arguments: [String] {
+    (0..<Int(CommandLine.argc)).compactMap { index in
+      CommandLine.unsafeArgv[index].map { argument in
+        ByteText.text(of: UnsafeBufferPointer(start: argument, count: strlen(argument)).map(UInt8.init(bitPattern:)))
+      }
+    }
   }
 
   /// The number of files that a store with its readers, connections and the system's libraries open at once.

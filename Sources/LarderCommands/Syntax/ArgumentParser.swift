@@ -1,3 +1,5 @@
+@_spi(Stores) internal import LarderCore
+
 /// Parses a command line according to the tables of commands.
 ///
 /// Long options are `--name value` or `--name=value` and never abbreviated; short ones are `-x value`; options and
@@ -86,6 +88,7 @@ package struct ArgumentParser {
     let value: String
     if let attached { value = attached } else { value = try takeValue(of: option, written: name) }
     if value.isEmpty { throw usage("\(option.name) needs a non-empty value") }
+    try checkBytes(value, of: option.name, mayHoldBytes: option.mayHoldBytes)
     if case .words(let words) = option.value, !words.contains(value) {
       throw usage(
         "\(option.name) must be one of \(words.joined(separator: ", ")), not '\(value)'",
@@ -148,10 +151,17 @@ package struct ArgumentParser {
 
   private func check(_ value: String, against operand: OperandSyntax) throws(UsageError) {
     if value.isEmpty { throw usage("\(operand.name) is empty") }
+    try checkBytes(value, of: operand.name, mayHoldBytes: operand.mayHoldBytes)
     guard case .words(let words) = operand.value, !words.contains(value) else { return }
     throw usage(
       "\(operand.name) must be one of \(words.joined(separator: ", ")), not '\(value)'",
       hint: Suggestion.hint(for: value, among: words))
+  }
+
+  /// Rejects bytes that are not UTF-8 where they would be replaced, so that two values become one.
+  private func checkBytes(_ value: String, of name: String, mayHoldBytes: Bool) throws(UsageError) {
+    guard !mayHoldBytes, ByteText.hasEscapes(value) else { return }
+    throw usage("\(name) is not UTF-8", hint: "Write it in UTF-8.")
   }
 
   private func usage(_ message: String, hint: String? = nil) -> UsageError {

@@ -74,6 +74,16 @@ package struct OptionSyntax: Sendable, Hashable {
   /// What it does, in one clause.
   package var summary: String
 
+  /// Whether the value may hold bytes that are not UTF-8: names of files that are read or written as a whole, and header
+  /// fields.
+  var mayHoldBytes: Bool {
+    switch value {
+    case .file: !["--store", "--cacert", "--cert", "--key", "--update"].contains(name)
+    case .text: name == "--header"
+    case .directory, .words: false
+    }
+  }
+
   /// Creates an option with a value.
   package init(
     _ name: String, short: String? = nil, valueName: String, _ value: Value = .text, isRepeatable: Bool = false,
@@ -123,6 +133,9 @@ package struct OperandSyntax: Sendable, Hashable {
   package var value: OptionSyntax.Value
   /// What it means, in one clause.
   package var summary: String
+
+  /// Whether the value may hold bytes that are not UTF-8.
+  var mayHoldBytes: Bool { value == .file || name == "URL" }
 
   /// Creates an operand.
   package init(_ name: String, count: Count = .one, value: OptionSyntax.Value = .text, summary: String) {

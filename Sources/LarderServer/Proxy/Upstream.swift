@@ -19,7 +19,10 @@ public struct Upstream: Sendable {
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
       throw .invalidUpstream("its scheme must be http or https")
     }
-    guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw .invalidUpstream("it has no host") }
+    guard let givenHost = url.host(percentEncoded: true), !givenHost.isEmpty else {
+      throw .invalidUpstream("it has no host")
+    }
+    let host = HostName.ascii(givenHost) ?? givenHost
     guard url.user() == nil, url.password() == nil else {
       throw .invalidUpstream("it contains credentials: clients send them in Authorization")
     }
@@ -42,7 +45,7 @@ public struct Upstream: Sendable {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
     if !basePath.isEmpty && Upstream.leavesBasePath(target) { return nil }
     // If a character that a URI must not contain were left to the URL parser, it would encode existing escapes again.
-    return base + PercentEncoding.encode(target, in: .query)
+    return base + PercentEncoding.encode(URLReference.markingInvalidEscapes(target), in: .query)
   }
 
   /// A reference to this server as clients of the proxy must write it: path, query and fragment. Nil if the reference

@@ -156,7 +156,7 @@ package struct HTTPOrigin: Sendable, Hashable {
 
 /// A URL reference split at its delimiters, without decoding (RFC 3986 appendix B).
 struct URLParts {
-  /// Scheme and authority as written, `https://host:1`; `//host` for a network path; empty for a relative one.
+  /// Scheme and authority, `https://host:1`; `//host` for a network path; empty for a relative one. The host is in ASCII.
   let prefix: String
   /// The path as written; a `#` stays in it.
   let path: String
@@ -180,9 +180,10 @@ struct URLParts {
       hasUserInformation = false
       return
     }
-    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "#" }
-    prefix = String(head[..<authority.endIndex])
-    path = String(head[authority.endIndex...])
+    let givenAuthority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "#" }
+    let authority = URLReference.ascii(authority: givenAuthority).map { $0[...] } ?? givenAuthority
+    prefix = String(head[..<givenAuthority.startIndex]) + authority
+    path = String(head[givenAuthority.endIndex...])
     origin = scheme.flatMap { HTTPOrigin(scheme: String($0), authority: authority) }
     hasUserInformation = authority.contains("@")
   }

@@ -134,7 +134,7 @@ enum FilesInUse {
 
   /// Flushes a folder's list of files to the disk, if the file system supports that; false if it fails.
   static func syncFolder(_ path: String) -> Bool {
-    let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = unsafe open(ByteText.path(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // A folder that is writable but not readable should not prevent the creation of a store.
     guard folder >= 0 else { return true }
     defer { _ = close(folder) }

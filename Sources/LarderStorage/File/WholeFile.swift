@@ -1,3 +1,5 @@
+@_spi(Stores) import LarderCore
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -50,14 +52,16 @@ package struct WholeFile: ~Copyable {
   /// Starts writing a file. A private file is accessible to its owner only.
   package static func create(_ path: String, isPrivate: Bool = false) throws(Failure) -> WholeFile {
     var former = stat()
-    let isThere = unsafe lstat(path, &former) == 0
+    let isThere = unsafe lstat(ByteText.path(path), &former) == 0
     let kind = former.st_mode & S_IFMT
     guard isThere, kind != S_IFREG else {
       return try beside(path, like: isThere ? former : nil, isPrivate: isPrivate)
     }
     // A link may lead to a file that does not exist yet; a device or pipe exists.
     let makes = kind == S_IFLNK ? O_CREAT : 0
-    let opened = unsafe open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC | makes, mode_t(isPrivate ? 0o600 : 0o666))
+    let opened = unsafe open(
+      ByteText.path(path), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC | makes,
+      mode_t(isPrivate ? 0o600 : 0o666))
     guard opened >= 0 else { throw Failure(number: errno) }
     return WholeFile(opened, path: path, form: .direct)
   }
@@ -68,7 +72,7 @@ package struct WholeFile: ~Copyable {
     var descriptor = openNameless(folder(of: path), mode)
     while descriptor < 0 {
       let name = temporaryName(for: path)
-      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+      descriptor = unsafe open(ByteText.path(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
       guard descriptor >= 0 || errno == EEXIST else { throw Failure(number: errno) }
       form = .named(name)
     }
@@ -82,7 +86,7 @@ package struct WholeFile: ~Copyable {
   private static func openNameless(_ folder: String, _ mode: mode_t) -> Int32 {
     #if os(Linux)
       // `O_TMPFILE`, which C declares as an expression that Swift does not import.
-      let descriptor = unsafe open(folder, O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, mode)
+      let descriptor = unsafe open(ByteText.path(folder), O_WRONLY | 0o20000000 | O_DIRECTORY | O_CLOEXEC, mode)
       guard descriptor >= 0, unsafe access(namelessPath(descriptor), F_OK) != 0 else { return descriptor }
       _ = close(descriptor)
     #endif
@@ -157,7 +161,7 @@ package struct WholeFile: ~Copyable {
     guard isFlushed else { throw Failure(number: errno) }
     if case .nameless = form { try giveName() }
     if case .named(let name) = form {
-      guard unsafe rename(name, path) == 0 else { throw Failure(number: errno) }
+      guard unsafe rename(ByteText.path(name), ByteText.path(path)) == 0 else { throw Failure(number: errno) }
       form = .direct
     }
     guard FilesInUse.syncFolder(WholeFile.folder(of: path)) else { throw Failure(number: errno) }
@@ -167,7 +171,9 @@ package struct WholeFile: ~Copyable {
   private mutating func giveName() throws(Failure) {
     #if os(Linux)
       var name = path
-      while unsafe linkat(AT_FDCWD, WholeFile.namelessPath(descriptor), AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0 {
+      while unsafe linkat(
+        AT_FDCWD, WholeFile.namelessPath(descriptor), AT_FDCWD, ByteText.path(name), AT_SYMLINK_FOLLOW) != 0
+      {
         guard errno == EEXIST else { throw Failure(number: errno) }
         name = WholeFile.temporaryName(for: path)
       }
@@ -177,7 +183,7 @@ package struct WholeFile: ~Copyable {
 
   deinit {
     _ = close(descriptor)
-    if case .named(let name) = form { _ = unsafe unlink(name) }
+    if case .named(let name) = form { _ = unsafe unlink(ByteText.path(name)) }
   }
 }
 

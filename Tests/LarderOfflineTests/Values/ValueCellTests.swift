@@ -197,12 +197,12 @@ struct ValueCellTests {
     guard case .text(var left) = one, case .text(var right) = other else { return one == other }
     return left.withUTF8 { left in
       right.withUTF8 { right in
-        let (left, right) = unsafe (ByteText(left), ByteText(right))
+        let (left, right) = unsafe (TextBytes(left), TextBytes(right))
         switch storage {
         case .decimal: return DecimalText.order(left, right) == 0
         case .dateTimeOffset, .dateTime, .date: return DateTimeText.order(left, right) == 0
         case .duration: return DurationText.order(left, right) == 0
-        default: return ByteText.order(left, right) == 0
+        default: return TextBytes.order(left, right) == 0
         }
       }
     }

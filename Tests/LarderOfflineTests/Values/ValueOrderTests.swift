@@ -14,9 +14,9 @@ private enum Order: String, CaseIterable {
     return left.withUTF8 { one in
       right.withUTF8 { other in
         switch self {
-        case .decimal: unsafe DecimalText.order(ByteText(one), ByteText(other)).signum()
-        case .point: unsafe DateTimeText.order(ByteText(one), ByteText(other)).signum()
-        case .duration: unsafe DurationText.order(ByteText(one), ByteText(other)).signum()
+        case .decimal: unsafe DecimalText.order(TextBytes(one), TextBytes(other)).signum()
+        case .point: unsafe DateTimeText.order(TextBytes(one), TextBytes(other)).signum()
+        case .duration: unsafe DurationText.order(TextBytes(one), TextBytes(other)).signum()
         }
       }
     }

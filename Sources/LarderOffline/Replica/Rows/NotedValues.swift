@@ -51,7 +51,7 @@ extension PageRows {
   /// Records a value that has more digits than its type.
   mutating func noteDigits(_ scalar: PayloadScalar, _ column: ReplicaColumn, _ top: Int) {
     guard column.storage == .duration || column.storage == .dateTime, !scalar.isNull,
-      unsafe PlainText.isFinerThanPicoseconds(ByteText(scalar.bytes))
+      unsafe PlainText.isFinerThanPicoseconds(TextBytes(scalar.bytes))
     else { return }
     openFineValues.append((frames[frames[top].entity(top)].index, column.path.joined(separator: "/")))
   }

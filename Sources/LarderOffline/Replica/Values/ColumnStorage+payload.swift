@@ -20,7 +20,7 @@ extension ColumnStorage {
     guard case .primitive(let primitive) = type else {
       return try appendUnusual(scalar, type: type, model: model, batch: &batch)
     }
-    let text = unsafe ByteText(scalar.bytes)
+    let text = unsafe TextBytes(scalar.bytes)
     let isPlain = scalar.kind == .string && !scalar.isEscaped
     switch self {
     case .boolean:
@@ -84,7 +84,7 @@ extension ColumnStorage {
 
 extension RowBatch {
   /// Appends a copy of a text.
-  mutating func append(_ text: ByteText) { unsafe append(text: text.bytes) }
+  mutating func append(_ text: TextBytes) { unsafe append(text: text.bytes) }
 }
 
 extension ReplicaColumn {

@@ -4,12 +4,12 @@ import LarderStorage
 extension SQLCollation {
   /// Orders dates and timestamps chronologically. A timestamp without an offset has offset zero; other texts come last.
   static let timestamp = unsafe SQLCollation("larder_moment") { (left, right) in
-    unsafe DateTimeText.order(ByteText(left), ByteText(right))
+    unsafe DateTimeText.order(TextBytes(left), TextBytes(right))
   }
 
   /// Orders durations by their length; other texts come last.
   static let duration = unsafe SQLCollation("larder_duration") { (left, right) in
-    unsafe DurationText.order(ByteText(left), ByteText(right))
+    unsafe DurationText.order(TextBytes(left), TextBytes(right))
   }
 }
 
@@ -24,7 +24,7 @@ struct DateTimeText {
   /// Month, day, hour, minute and second at offset zero, eight bits each.
   private(set) var rest: UInt64
   /// The digits of the fraction.
-  let fraction: ByteText
+  let fraction: TextBytes
 
   /// `YYYY-MM-` and `DDThh:mm`, with zeros for digits.
   private static let dateShape = word("0000-00-")
@@ -44,9 +44,9 @@ struct DateTimeText {
     return (difference | (difference &+ limits)) & 0x8080_8080_8080_8080 == 0
   }
 
-  static func order(_ left: ByteText, _ right: ByteText) -> Int {
+  static func order(_ left: TextBytes, _ right: TextBytes) -> Int {
     if left.count == right.count, let order = plainOrder(left, right) { return order }
-    guard let one = DateTimeText(left) else { return DateTimeText(right) == nil ? ByteText.order(left, right) : 1 }
+    guard let one = DateTimeText(left) else { return DateTimeText(right) == nil ? TextBytes.order(left, right) : 1 }
     guard let other = DateTimeText(right) else { return -1 }
     return order(one, other)
   }
@@ -54,12 +54,12 @@ struct DateTimeText {
   static func order(_ left: DateTimeText, _ right: DateTimeText) -> Int {
     if left.year != right.year { return left.year < right.year ? -1 : 1 }
     if left.rest != right.rest { return left.rest < right.rest ? -1 : 1 }
-    return ByteText.fractionOrder(left.fraction, right.fraction)
+    return TextBytes.fractionOrder(left.fraction, right.fraction)
   }
 
   /// The order of two texts `YYYY-MM-DDThh:mm:ss`, with fractions of equal length and `Z`; nil for all others.
   @inline(__always)
-  private static func plainOrder(_ left: ByteText, _ right: ByteText) -> Int? {
+  private static func plainOrder(_ left: TextBytes, _ right: TextBytes) -> Int? {
     guard let leftDate = left.word(0), let rightDate = right.word(0), let leftTime = left.word(8),
       let rightTime = right.word(8), isPlainEnd(left), isPlainEnd(right), fits(leftDate, dateShape, dateLimits),
       fits(rightDate, dateShape, dateLimits), fits(leftTime, timeShape, timeLimits),
@@ -73,7 +73,7 @@ struct DateTimeText {
 
   /// Whether the text ends with `:ssZ` or `:ss.f…Z`.
   @inline(__always)
-  private static func isPlainEnd(_ text: ByteText) -> Bool {
+  private static func isPlainEnd(_ text: TextBytes) -> Bool {
     let last = text.count - 1
     guard text[last] == UInt8(ascii: "Z"), text[16] == UInt8(ascii: ":"), text[17] &- 0x30 < 10, text[18] &- 0x30 < 10
     else { return false }
@@ -82,7 +82,7 @@ struct DateTimeText {
   }
 
   /// Parses `YYYY-MM-DD`, optionally with `Thh:mm`, `:ss`, `.f…`, `Z` or `±hh:mm`; nil for anything else.
-  init?(_ text: ByteText) {
+  init?(_ text: TextBytes) {
     let isNegative = text[0] == UInt8(ascii: "-")
     let start = isNegative ? 1 : 0
     let end = text.digitsEnd(start)
@@ -121,7 +121,7 @@ struct DateTimeText {
   }
 
   /// The offset in minutes of `Z`, `±hh:mm`, `±hhmm` or nothing; nil for anything else.
-  private static func offset(_ text: ByteText, _ index: Int) -> Int64? {
+  private static func offset(_ text: TextBytes, _ index: Int) -> Int64? {
     if index == text.count { return 0 }
     if text.has(letter: UInt8(ascii: "Z"), at: index) { return index + 1 == text.count ? 0 : nil }
     let isNegative = text[index] == UInt8(ascii: "-")
@@ -159,12 +159,12 @@ struct DateTimeText {
 struct DurationText {
   private let isNegative: Bool
   private let seconds: UInt64
-  private let fraction: ByteText
+  private let fraction: TextBytes
   /// The sign: -1, 0 or 1.
   private var sign: Int { seconds == 0 && fraction.isZeros ? 0 : isNegative ? -1 : 1 }
 
   /// Parses `-P1DT2H3M4.5S`. Years and months must be zero. Nil for anything else.
-  init?(_ text: ByteText) {
+  init?(_ text: TextBytes) {
     isNegative = text[0] == UInt8(ascii: "-")
     var index = isNegative ? 1 : 0
     guard text.has(letter: UInt8(ascii: "P"), at: index) else { return nil }
@@ -205,7 +205,7 @@ struct DurationText {
     fraction = text.part(fractionRange)
   }
 
-  private static func number(_ text: ByteText, _ range: Range<Int>) -> UInt64? {
+  private static func number(_ text: TextBytes, _ range: Range<Int>) -> UInt64? {
     var value: UInt64 = 0
     for index in range {
       let (tens, tooBig) = value.multipliedReportingOverflow(by: 10)
@@ -229,8 +229,8 @@ struct DurationText {
     }
   }
 
-  static func order(_ left: ByteText, _ right: ByteText) -> Int {
-    guard let one = DurationText(left) else { return DurationText(right) == nil ? ByteText.order(left, right) : 1 }
+  static func order(_ left: TextBytes, _ right: TextBytes) -> Int {
+    guard let one = DurationText(left) else { return DurationText(right) == nil ? TextBytes.order(left, right) : 1 }
     guard let other = DurationText(right) else { return -1 }
     let sign = one.sign
     if sign != other.sign { return sign - other.sign }
@@ -239,6 +239,6 @@ struct DurationText {
 
   private static func magnitudeOrder(_ left: DurationText, _ right: DurationText) -> Int {
     if left.seconds != right.seconds { return left.seconds < right.seconds ? -1 : 1 }
-    return ByteText.fractionOrder(left.fraction, right.fraction)
+    return TextBytes.fractionOrder(left.fraction, right.fraction)
   }
 }

@@ -3,7 +3,7 @@ import LarderStorage
 extension SQLCollation {
   /// Orders decimals by value, whatever their spelling; other texts come last, by bytes.
   static let decimal = unsafe SQLCollation("larder_decimal") { (left, right) in
-    unsafe DecimalText.order(ByteText(left), ByteText(right))
+    unsafe DecimalText.order(TextBytes(left), TextBytes(right))
   }
 }
 
@@ -13,7 +13,7 @@ struct DecimalText {
   enum Rank: Int { case negativeInfinity, negative, zero, positive, infinity, nan }
 
   let rank: Rank
-  private let text: ByteText
+  private let text: TextBytes
   /// The first digit that is not zero, and the end of the digits; a point may be among them.
   private var first = 0
   private var end = 0
@@ -24,7 +24,7 @@ struct DecimalText {
   private static let largestExponent: Int64 = 999_999_999
 
   /// Parses `-12.50`, `1e-7`, `INF`, `-INF`, `NaN`; nil for anything else.
-  init?(_ text: ByteText) {
+  init?(_ text: TextBytes) {
     self.text = text
     let isNegative = text[0] == UInt8(ascii: "-")
     var index = isNegative || text[0] == UInt8(ascii: "+") ? 1 : 0
@@ -56,13 +56,13 @@ struct DecimalText {
     power = exponent + Int64(first < point ? point - first - 1 : point - first)
   }
 
-  private static func special(_ text: ByteText) -> Rank? {
+  private static func special(_ text: TextBytes) -> Rank? {
     if text.ends(with: "INF", at: 0) { return .infinity }
     if text.ends(with: "NaN", at: 0) { return .nan }
     return text[0] == UInt8(ascii: "-") && text.ends(with: "INF", at: 1) ? .negativeInfinity : nil
   }
 
-  private static func exponent(_ text: ByteText, _ start: Int) -> Int64? {
+  private static func exponent(_ text: TextBytes, _ start: Int) -> Int64? {
     let isNegative = text[start] == UInt8(ascii: "-")
     var index = isNegative || text[start] == UInt8(ascii: "+") ? start + 1 : start
     guard index < text.count else { return nil }
@@ -77,9 +77,9 @@ struct DecimalText {
     return isNegative ? -value : value
   }
 
-  static func order(_ left: ByteText, _ right: ByteText) -> Int {
+  static func order(_ left: TextBytes, _ right: TextBytes) -> Int {
     guard let one = DecimalText(left) else {
-      return DecimalText(right) == nil ? ByteText.order(left, right) : 1
+      return DecimalText(right) == nil ? TextBytes.order(left, right) : 1
     }
     guard let other = DecimalText(right) else { return -1 }
     return order(one, other)

@@ -9,7 +9,7 @@ enum PlainNumber {
   /// Reads a number of at most 15 digits without an exponent, correctly rounded: the digits and the power of ten are
   /// both exact, so only the division rounds. For `Edm.Single`, it may have at most 7 digits and is rounded to a
   /// single. Nil for all others.
-  static func real(_ text: ByteText, isSingle: Bool) -> Double? {
+  static func real(_ text: TextBytes, isSingle: Bool) -> Double? {
     let isNegative = text[0] == UInt8(ascii: "-")
     var index = isNegative ? 1 : 0
     let start = index
@@ -41,7 +41,7 @@ enum PlainNumber {
   }
 
   /// Whether a text is a decimal in the form of a JSON number, of at most 100 characters.
-  static func isDecimal(_ text: ByteText) -> Bool {
+  static func isDecimal(_ text: TextBytes) -> Bool {
     guard text.count <= 100 else { return false }
     var index = text[0] == UInt8(ascii: "-") ? 1 : 0
     let integerEnd = text.digitsEnd(index)

@@ -5,7 +5,7 @@ import LarderStorage
 /// the text is a value of the type in the form that columns store.
 enum PlainText {
   /// Whether a text is a guid: 36 characters in lower case.
-  static func isGuid(_ text: ByteText) -> Bool {
+  static func isGuid(_ text: TextBytes) -> Bool {
     guard text.count == 36 else { return false }
     for index in 0..<36 {
       let byte = text[index]
@@ -19,11 +19,11 @@ enum PlainText {
   }
 
   /// Whether a text is a date `YYYY-MM-DD`.
-  static func isDate(_ text: ByteText) -> Bool { text.count == 10 && startsWithDate(text) }
+  static func isDate(_ text: TextBytes) -> Bool { text.count == 10 && startsWithDate(text) }
 
   /// Whether a text is `YYYY-MM-DDThh:mm:ss`, with at most 12 digits of a fraction and, if required, `Z` or `±hh:mm`;
   /// without a leap second.
-  static func isTimestamp(_ text: ByteText, hasOffset: Bool) -> Bool {
+  static func isTimestamp(_ text: TextBytes, hasOffset: Bool) -> Bool {
     guard text.count >= 19, startsWithDate(text), text[10] == UInt8(ascii: "T"), isTime(text, from: 11) else {
       return false
     }
@@ -41,7 +41,7 @@ enum PlainText {
     return hours < 24 && minutes < 60 && index + 6 == text.count
   }
 
-  private static func startsWithDate(_ text: ByteText) -> Bool {
+  private static func startsWithDate(_ text: TextBytes) -> Bool {
     guard text.digitsEnd(0) == 4, text[4] == UInt8(ascii: "-"), let month = text.twoDigits(5),
       text[7] == UInt8(ascii: "-"), let day = text.twoDigits(8), month >= 1, month <= 12, day >= 1
     else { return false }
@@ -51,7 +51,7 @@ enum PlainText {
   }
 
   /// Whether `hh:mm:ss` starts at an index.
-  static func isTime(_ text: ByteText, from start: Int) -> Bool {
+  static func isTime(_ text: TextBytes, from start: Int) -> Bool {
     guard let hour = text.twoDigits(start), text[start + 2] == UInt8(ascii: ":"),
       let minute = text.twoDigits(start + 3),
       text[start + 5] == UInt8(ascii: ":"), let second = text.twoDigits(start + 6)
@@ -60,7 +60,7 @@ enum PlainText {
   }
 
   /// Whether a timestamp or duration has digits other than zero after the twelfth digit of its fraction.
-  static func isFinerThanPicoseconds(_ text: ByteText) -> Bool {
+  static func isFinerThanPicoseconds(_ text: TextBytes) -> Bool {
     guard text.count > 13, let point = (0..<text.count).first(where: { text[$0] == UInt8(ascii: ".") }) else {
       return false
     }
@@ -70,7 +70,7 @@ enum PlainText {
 
   /// Whether a text is a duration with capital designators, whole numbers of at most 9 digits, and at most 12 digits of
   /// a fraction.
-  static func isDuration(_ text: ByteText) -> Bool {
+  static func isDuration(_ text: TextBytes) -> Bool {
     guard DurationText(text) != nil else { return false }
     var digits = 0
     for index in 0..<text.count {
@@ -92,7 +92,7 @@ enum Ticks {
   /// range.
   ///
   /// The milliseconds are those of the local clock. A value without an offset does not use the offset of the text.
-  static func append(_ text: ByteText, hasOffset: Bool, to batch: inout RowBatch) -> Bool {
+  static func append(_ text: TextBytes, hasOffset: Bool, to batch: inout RowBatch) -> Bool {
     guard let (milliseconds, offset) = read(text),
       let local = ODataDateTime(millisecondsSince1970: milliseconds)
     else { return false }
@@ -108,7 +108,7 @@ enum Ticks {
     return true
   }
 
-  private static func read(_ text: ByteText) -> (Int64, Int)? {
+  private static func read(_ text: TextBytes) -> (Int64, Int)? {
     var index = text[0] == UInt8(ascii: "\\") ? 1 : 0
     for byte in [UInt8(ascii: "/"), UInt8(ascii: "D"), UInt8(ascii: "a"), UInt8(ascii: "t"), UInt8(ascii: "e"), 0x28] {
       guard text[index] == byte else { return nil }

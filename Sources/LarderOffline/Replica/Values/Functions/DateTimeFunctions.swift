@@ -82,7 +82,7 @@ extension ReplicaSQL {
   /// The time of a timestamp, a time of day, or V2's Edm.Time; nil for NULL and for other values.
   private static func clock(_ arguments: borrowing SQLArguments) -> ODataTimeOfDay? {
     guard arguments.storageClass(0) == .text else { return nil }
-    let text = unsafe ByteText(arguments.utf8(0))
+    let text = unsafe TextBytes(arguments.utf8(0))
     if text[2] == UInt8(ascii: ":") { return unsafe ODataTimeOfDay(utf8: text.bytes) }
     guard text.has(letter: UInt8(ascii: "P"), at: 0) else { return SQLTimestamp(arguments, 0)?.time }
     guard let duration = unsafe ODataDuration(utf8: text.bytes), duration.seconds < 86_400 else { return nil }

@@ -29,7 +29,7 @@ final class Pattern: Sendable {
   }
 
   /// Whether some part of a text matches.
-  func matches(_ text: ByteText) -> Bool {
+  func matches(_ text: TextBytes) -> Bool {
     var now = StateSet(count: steps.count)
     var next = StateSet(count: steps.count)
     var index = 0

@@ -5,7 +5,7 @@ extension ReplicaSQL {
   static let strings: [SQLFunction] = [
     SQLFunction("larder_length", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0) else { return }
-      result.integer(Int64(CharacterText(unsafe ByteText(arguments.utf8(0))).count))
+      result.integer(Int64(CharacterText(unsafe TextBytes(arguments.utf8(0))).count))
     },
     SQLFunction("larder_substring", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
@@ -19,30 +19,30 @@ extension ReplicaSQL {
     },
     SQLFunction("larder_startswith", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
-      let (text, start) = unsafe (ByteText(arguments.utf8(0)), ByteText(arguments.utf8(1)))
-      result.boolean(text.count >= start.count && ByteText.order(text.part(0..<start.count), start) == 0)
+      let (text, start) = unsafe (TextBytes(arguments.utf8(0)), TextBytes(arguments.utf8(1)))
+      result.boolean(text.count >= start.count && TextBytes.order(text.part(0..<start.count), start) == 0)
     },
     SQLFunction("larder_endswith", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
-      let (text, end) = unsafe (ByteText(arguments.utf8(0)), ByteText(arguments.utf8(1)))
+      let (text, end) = unsafe (TextBytes(arguments.utf8(0)), TextBytes(arguments.utf8(1)))
       let rest = text.count - end.count
-      result.boolean(rest >= 0 && ByteText.order(text.part(rest..<text.count), end) == 0)
+      result.boolean(rest >= 0 && TextBytes.order(text.part(rest..<text.count), end) == 0)
     },
     cased("larder_tolower", 0x41...0x5A) { $0.lowercased() },
     cased("larder_toupper", 0x61...0x7A) { $0.uppercased() },
     SQLFunction("larder_trim", argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0) else { return }
-      unsafe result.text(trim(ByteText(arguments.utf8(0))).bytes)
+      unsafe result.text(trim(TextBytes(arguments.utf8(0))).bytes)
     },
     SQLFunction("larder_matches", argumentCount: 2) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0), !arguments.isNull(1) else { return }
       let pattern = try arguments.cached(1) { () throws(SQLFunctionError) in try Pattern(arguments.text(1)) }
-      result.boolean(pattern.matches(unsafe ByteText(arguments.utf8(0))))
+      result.boolean(pattern.matches(unsafe TextBytes(arguments.utf8(0))))
     },
   ]
 
   private static func substring(_ arguments: borrowing SQLArguments, count: Int64?, _ result: borrowing SQLResult) {
-    let text = CharacterText(unsafe ByteText(arguments.utf8(0)))
+    let text = CharacterText(unsafe TextBytes(arguments.utf8(0)))
     unsafe result.text(text.part(from: arguments.int64(1), count: count).bytes)
   }
 
@@ -51,7 +51,7 @@ extension ReplicaSQL {
   ) -> SQLFunction {
     SQLFunction(name, argumentCount: 1) { (arguments, result) throws(SQLFunctionError) in
       guard !arguments.isNull(0) else { return }
-      let text = unsafe ByteText(arguments.utf8(0))
+      let text = unsafe TextBytes(arguments.utf8(0))
       var bytes: [UInt8] = []
       bytes.reserveCapacity(text.count)
       for index in 0..<text.count {
@@ -64,7 +64,7 @@ extension ReplicaSQL {
   }
 
   /// Removes characters with the property White_Space from both ends.
-  static func trim(_ text: ByteText) -> ByteText {
+  static func trim(_ text: TextBytes) -> TextBytes {
     var (start, end) = (0, text.count)
     while start < end, let (scalar, length) = text.scalar(start), scalar.properties.isWhitespace { start += length }
     while end > start {
@@ -81,9 +81,9 @@ extension ReplicaSQL {
 
 /// A text whose characters are Unicode scalars.
 struct CharacterText {
-  private let text: ByteText
+  private let text: TextBytes
 
-  init(_ text: ByteText) { self.text = text }
+  init(_ text: TextBytes) { self.text = text }
 
   /// The number of characters: bytes that continue a character are not counted.
   var count: Int {
@@ -102,7 +102,7 @@ struct CharacterText {
 
   /// The part from a character on. A negative `start` counts from the end; if that is too far, the part starts at the
   /// beginning.
-  func part(from start: Int64, count: Int64?) -> ByteText {
+  func part(from start: Int64, count: Int64?) -> TextBytes {
     var start = start
     if start < 0 {
       // The sum of a length and a negative number cannot overflow.
@@ -126,7 +126,7 @@ struct CharacterText {
   }
 }
 
-extension ByteText {
+extension TextBytes {
   /// The character at an index, and its number of bytes; nil at the end. Each byte that is not UTF-8 becomes U+FFFD.
   func scalar(_ index: Int) -> (Unicode.Scalar, Int)? {
     guard index < count else { return nil }

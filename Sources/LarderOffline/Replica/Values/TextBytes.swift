@@ -1,7 +1,7 @@
 /// The bytes of a text, read in place. Indexes beyond the end return zeros.
 ///
 /// It is valid as long as its source: the call of a function or collation, or a row.
-@safe struct ByteText {
+@safe struct TextBytes {
   private let start: UnsafePointer<UInt8>?
   let count: Int
 
@@ -36,9 +36,9 @@
 
   /// A part of the text, clamped to its length.
   @inline(__always)
-  func part(_ range: Range<Int>) -> ByteText {
+  func part(_ range: Range<Int>) -> TextBytes {
     let range = range.clamped(to: 0..<count)
-    return unsafe ByteText(UnsafeBufferPointer(rebasing: bytes[range]))
+    return unsafe TextBytes(UnsafeBufferPointer(rebasing: bytes[range]))
   }
 
   /// The index after the digits that start at an index.
@@ -73,7 +73,7 @@
   }
 
   /// The order of two texts: negative, 0 or positive, by bytes, then the shorter one first.
-  static func order(_ left: ByteText, _ right: ByteText) -> Int {
+  static func order(_ left: TextBytes, _ right: TextBytes) -> Int {
     let common = min(left.count, right.count)
     var index = 0
     while let one = left.word(index), let other = right.word(index) {
@@ -88,7 +88,7 @@
   }
 
   /// The order of two runs of digits after a point. Trailing zeros do not count.
-  static func fractionOrder(_ left: ByteText, _ right: ByteText) -> Int {
+  static func fractionOrder(_ left: TextBytes, _ right: TextBytes) -> Int {
     for index in 0..<max(left.count, right.count) {
       let one = index < left.count ? left[index] : 0x30
       let other = index < right.count ? right[index] : 0x30
