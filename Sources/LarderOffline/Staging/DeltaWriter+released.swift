@@ -123,6 +123,7 @@ extension DeltaWriter {
       let (source, target) = (identities[member.navigation.source], identities[member.target])
       let table = batch.table(of: member.navigation.source)
       if member.isAdded {
+        try checkIsKnown(target, of: table, member.navigation.navigation, connection)
         allow(table, member.navigation.navigation, from: source, to: target)
       } else {
         deny(table, member.navigation.navigation, from: source, to: target)
@@ -142,6 +143,17 @@ extension DeltaWriter {
     where !remaining.contains(row) {
       deny(table, navigation, from: source, to: row)
     }
+  }
+
+  /// Reads the query whole if a new member of an expanded collection is named by its id alone and the store does not have
+  /// it (JSON Format 4.01 §8.5): nothing else is known of it.
+  private mutating func checkIsKnown(
+    _ id: Int64, of table: EntityTable, _ navigation: Int, _ connection: Connection
+  ) throws(StorageError) {
+    guard id == 0, places[query]?.navigations(from: table).contains(navigation) == true,
+      places[query]?.tables.contains(table.navigations[navigation].target) == true
+    else { return }
+    try doubt(query, connection)
   }
 
   /// Records that two rows are not linked, whatever their columns contain.
@@ -295,7 +307,7 @@ extension DeltaWriter {
   }
 
   /// Handles a query whose rows cannot be determined: it is read as a whole, now or by its next download.
-  private mutating func doubt(_ query: Int64, _ connection: Connection) throws(StorageError) {
+  mutating func doubt(_ query: Int64, _ connection: Connection) throws(StorageError) {
     guard query != self.query else { return isIncomplete = true }
     try connection.readWhole(query)
   }

@@ -139,7 +139,20 @@ struct DeltaWriter {
       try update(batch.cells[row.table], row: row.number, of: table, id: id, connection: connection)
       return id
     }
+    if isOnlyKey(batch.cells[row.table], row.number, of: table) { try doubt(query, connection) }
     return try insert(&batch.cells[row.table], row: row.number, of: table, parent: parent, connection: connection)
+  }
+
+  /// Whether a row has nothing but its key, although the query returns more: its other properties are unknown, not null.
+  private func isOnlyKey(_ cells: RowBatch, _ row: Int, of table: EntityTable) -> Bool {
+    let selected = places[query]?.selected[table.number]
+    var hasOthers = false
+    for column in table.columns where column.property != nil && !table.key.contains(column.number) {
+      guard selected?.contains(column.number) ?? true else { continue }
+      guard cells.isAbsent(row, EntityTable.systemCount + column.number) else { return false }
+      hasOthers = true
+    }
+    return hasOthers
   }
 
   /// The entity set that an entity-id names before a key; nil for an id of another form.

@@ -65,6 +65,31 @@ struct UploadWaitingTests {
   }
 
   @Test(
+    "a transaction is sent again as a whole after a wait, and looked up before if it may have been executed",
+    arguments: cases, [false, true])
+  func transactions(world: Case, isV2: Bool) async throws {
+    let waits = Waits()
+    let rig = try await waits.rig(.init(isV2: isV2))
+    let (new, renamed) = (ODataProperty("Name", .string("new")), ODataProperty("Name", .string("renamed")))
+    _ = try await rig.store.execute(
+      batch: ODataBatchRequest([
+        .changeSet([
+          .create(ODataEntity(properties: [new]), in: "Orders"),
+          .update("Orders(1)", to: ODataEntity(properties: [renamed])),
+        ])
+      ]))
+    rig.service.fail(world.fault) { $0.hasPrefix("POST") }
+    let before = rig.service.requests.count
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0 && report.pending == 0, "\(report)")
+    #expect(rig.service.log.map { $0.split(separator: " ").last } == ["Orders(1000)", "Orders(1)"], "\(rig.service.log)")
+    #expect(waits.all.count == 1)
+    let sent = rig.service.requests.dropFirst(before)
+    #expect(sent.count { $0.hasPrefix("POST") } == (world.isDone ? 1 : 2), "\(sent)")
+    #expect(try await rig.isClean())
+  }
+
+  @Test(
     "a part of a batch that the service had no capacity for is sent again; the others are done",
     arguments: [408, 425, 429])
   func parts(status: Int) async throws {
