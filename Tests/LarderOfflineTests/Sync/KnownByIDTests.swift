@@ -1,3 +1,4 @@
+import Foundation
 @_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderTestSupport
@@ -20,13 +21,23 @@ struct KnownByIDTests {
     <EntitySet Name="Ks" EntityType="N.K"/>
     """)
 
+  /// What was requested of the set.
+  private final class Requests: Sendable {
+    private let paths = Locked<[String]>([])
+
+    var count: Int { paths.withLock { $0.count } }
+    var whole: Int { paths.withLock { $0.count { !$0.contains("delta") } } }
+    var hasDelta: Bool { count > whole }
+    func add(_ path: String) { paths.withLock { $0.append(path) } }
+  }
+
   /// A service whose first delta adds a kid to the entity 1, and whose whole content has it from then on.
-  private func service(_ delta: String, requested: Locked<[String]>) -> OddService {
+  private func service(_ delta: String, requested: Requests) -> OddService {
     OddService(metadata: Self.metadata) { path, _ in
       guard path.hasPrefix("Ps") else { return nil }
-      requested.withLock { $0.append(path) }
-      let isSecond = requested.withLock { $0.contains { $0.contains("delta") } }
-      let link = "\"@odata.deltaLink\":\"Ps?$deltatoken=\(requested.withLock { $0.count })\""
+      requested.add(path)
+      let isSecond = requested.hasDelta
+      let link = "\"@odata.deltaLink\":\"Ps?$deltatoken=\(requested.count)\""
       if path.contains("deltatoken") {
         return OddService.json("{\"@odata.context\":\"$metadata#Ps(Kids())/$delta\",\"value\":[\(delta)],\(link)}")
       }
@@ -43,7 +54,7 @@ struct KnownByIDTests {
       ##"{"ID":1,"Kids@delta":[{"ID":9}]}"##, ##"{"ID":1,"Kids":[{"ID":5},{"ID":9}]}"##,
     ])
   func unknown(delta: String) async throws {
-    let requested = Locked<[String]>([])
+    let requested = Requests()
     let server = try service(delta, requested: requested).serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
@@ -51,7 +62,7 @@ struct KnownByIDTests {
     try await store.download()
     let kids = try await store.text("Ps(1)/Kids?$orderby=ID")
     #expect(kids.contains(##"{"ID":5,"N":"five"},{"ID":9,"N":"nine"}"##), "\(kids)")
-    #expect(requested.withLock { $0 }.filter { !$0.contains("delta") }.count == 2)
+    #expect(requested.whole == 2)
     try await store.close()
   }
 
@@ -63,13 +74,13 @@ struct KnownByIDTests {
       ("Ps?$expand=Kids/$ref", ##"{"ID":1,"Kids@delta":[{"@odata.id":"Ks(9)"}]}"##),
     ])
   func known(query: String, delta: String) async throws {
-    let requested = Locked<[String]>([])
+    let requested = Requests()
     let server = try service(delta, requested: requested).serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["ps": query])
     try await store.download()
-    #expect(requested.withLock { $0 }.filter { !$0.contains("delta") }.count == 1)
+    #expect(requested.whole == 1)
     try await store.close()
   }
 }
