@@ -82,7 +82,8 @@ struct UploadWaitingTests {
     let before = rig.service.requests.count
     let report = try await rig.store.upload()
     #expect(report.sent == 2 && report.failed == 0 && report.pending == 0, "\(report)")
-    #expect(rig.service.log.map { $0.split(separator: " ").last } == ["Orders(1000)", "Orders(1)"], "\(rig.service.log)")
+    #expect(
+      rig.service.log.map { $0.split(separator: " ").last } == ["Orders(1000)", "Orders(1)"], "\(rig.service.log)")
     #expect(waits.all.count == 1)
     let sent = rig.service.requests.dropFirst(before)
     #expect(sent.count { $0.hasPrefix("POST") } == (world.isDone ? 1 : 2), "\(sent)")
