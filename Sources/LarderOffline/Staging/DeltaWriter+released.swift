@@ -145,12 +145,13 @@ extension DeltaWriter {
     }
   }
 
-  /// Reads the query whole if a new member of an expanded collection is named by its id alone and the store does not have
-  /// it (JSON Format 4.01 §8.5): nothing else is known of it.
+  /// Reads the query whole if a new member of an expanded collection is named by its id or key alone and the store did not
+  /// have it (JSON Format 4.01 §8.5): its other properties are unknown, not null.
   private mutating func checkIsKnown(
     _ id: Int64, of table: EntityTable, _ navigation: Int, _ connection: Connection
   ) throws(StorageError) {
-    guard id == 0, places[query]?.navigations(from: table).contains(navigation) == true,
+    guard table.navigations[navigation].isCollection, id == 0 || onlyKeys.contains(id),
+      places[query]?.navigations(from: table).contains(navigation) == true,
       places[query]?.tables.contains(table.navigations[navigation].target) == true
     else { return }
     try doubt(query, connection)

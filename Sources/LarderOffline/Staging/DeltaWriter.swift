@@ -28,6 +28,8 @@ struct DeltaWriter {
   var released: [Released] = []
   var isReleased: Set<Released> = []
   var denied: Set<DeniedLink> = []
+  /// Rows that this delta has added and of which it contains nothing but the key.
+  var onlyKeys: Set<Int64> = []
   /// The query's own entities that have left it, if their table also contains other rows of the query.
   var left: Set<Int64> = []
   /// Whether only a whole read can find out which rows the query still has.
@@ -139,11 +141,13 @@ struct DeltaWriter {
       try update(batch.cells[row.table], row: row.number, of: table, id: id, connection: connection)
       return id
     }
-    if isOnlyKey(batch.cells[row.table], row.number, of: table) { try doubt(query, connection) }
-    return try insert(&batch.cells[row.table], row: row.number, of: table, parent: parent, connection: connection)
+    let isOnlyKey = isOnlyKey(batch.cells[row.table], row.number, of: table)
+    let new = try insert(&batch.cells[row.table], row: row.number, of: table, parent: parent, connection: connection)
+    if isOnlyKey { onlyKeys.insert(new) }
+    return new
   }
 
-  /// Whether a row has nothing but its key, although the query returns more: its other properties are unknown, not null.
+  /// Whether a row has nothing but its key, although the query returns more.
   private func isOnlyKey(_ cells: RowBatch, _ row: Int, of table: EntityTable) -> Bool {
     let selected = places[query]?.selected[table.number]
     var hasOthers = false
