@@ -44,6 +44,7 @@ struct ServiceAccess: Sendable {
       }
       options.retry = retry == .never ? HTTPRetryPolicy() : retry
       options.retry.attemptLimit = count + 1
+      options.retry.isBriefWithoutConnection = false
     }
     options.environment.repetitionSleep = { time in
       // A person who waits for more than a moment is told why.

@@ -14,6 +14,10 @@ public struct HTTPRetryPolicy: Sendable, Hashable {
   /// The time after the first send within which every send must begin.
   public var totalTimeLimit: Duration
 
+  /// Whether a server that cannot be reached, or whose connection is lost, is sent to only as often as with the default
+  /// policy.
+  package var isBriefWithoutConnection = false
+
   /// The default policy: 4 sends, waits up to 0.25 s, 0.5 s and 1 s or as long as the service requires, within 60 s.
   public init(
     attemptLimit: Int = 4, baseDelay: Duration = .milliseconds(250), delayLimit: Duration = .seconds(20),
@@ -30,10 +34,15 @@ public struct HTTPRetryPolicy: Sendable, Hashable {
   public static let never = HTTPRetryPolicy(attemptLimit: 1)
 
   /// The policy for downloads and uploads, for which nobody waits at a screen: 8 sends, waits up to 1 s, 2 s, 4 s and so
-  /// on up to 60 s, a `Retry-After` up to 5 minutes, within 15 minutes.
-  public static let background = HTTPRetryPolicy(
-    attemptLimit: 8, baseDelay: .seconds(1), delayLimit: .seconds(60), retryAfterLimit: .seconds(300),
-    totalTimeLimit: .seconds(900))
+  /// on up to 60 s, a `Retry-After` up to 5 minutes, within 15 minutes. A server that cannot be reached, or whose
+  /// connection is lost, is sent to only as often as with the default policy.
+  public static let background = {
+    var policy = HTTPRetryPolicy(
+      attemptLimit: 8, baseDelay: .seconds(1), delayLimit: .seconds(60), retryAfterLimit: .seconds(300),
+      totalTimeLimit: .seconds(900))
+    policy.isBriefWithoutConnection = true
+    return policy
+  }()
 
   /// Which failed requests may be repeated.
   public enum Repeatability: Sendable, Hashable {
@@ -125,8 +134,8 @@ package struct RetryStateMachine: Sendable {
   /// - `unixTime`: seconds since 1970, for a `Retry-After` date in a response without a date.
   /// - `random`: uniformly distributed bits for the jitter.
   package mutating func after(_ outcome: Outcome, now: Duration, unixTime: Int64, random: UInt64) -> Action {
-    guard attempts < policy.attemptLimit, canRepeat(outcome) else { return .deliver }
-    var delay = jitter(random)
+    guard attempts < limits(for: outcome).attempts, canRepeat(outcome) else { return .deliver }
+    var delay = jitter(random, base: limits(for: outcome).base)
     if let (field, date) = outcome.requiredWait,
       let requiredDelay = RetryAfter.delay(field, unixTime: date.flatMap(HTTPDate.unixTime) ?? unixTime)
     {
@@ -136,6 +145,16 @@ package struct RetryStateMachine: Sendable {
     guard now - start + delay <= policy.totalTimeLimit else { return .deliver }
     attempts += 1
     return .wait(delay)
+  }
+
+  /// The number of sends, and the longest wait before the second one. Without a connection a long wait is of no use: the
+  /// caller can continue offline, and knows better when the network is there again.
+  private func limits(for outcome: Outcome) -> (attempts: Int, base: Duration) {
+    guard case .transport = outcome, policy.isBriefWithoutConnection else {
+      return (policy.attemptLimit, policy.baseDelay)
+    }
+    let brief = HTTPRetryPolicy()
+    return (min(policy.attemptLimit, brief.attemptLimit), min(policy.baseDelay, brief.baseDelay))
   }
 
   private func canRepeat(_ outcome: Outcome) -> Bool {
@@ -153,9 +172,9 @@ package struct RetryStateMachine: Sendable {
   }
 
   /// Full jitter: a wait between zero and the limit of this attempt, so that many clients do not return at once.
-  private func jitter(_ random: UInt64) -> Duration {
+  private func jitter(_ random: UInt64, base: Duration) -> Duration {
     let doublings = min(attempts - 1, 30)
-    let limit = min(policy.baseDelay * (1 << doublings), policy.delayLimit)
+    let limit = min(base * (1 << doublings), policy.delayLimit)
     return limit * (Double(random >> 11) / Double(1 << 53))
   }
 }

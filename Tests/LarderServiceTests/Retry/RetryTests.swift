@@ -30,6 +30,19 @@ struct RetryTests {
       ])
   }
 
+  @Test("downloads and uploads wait for a service that responds, and only briefly for one that cannot be reached")
+  func background() {
+    func waits(_ outcome: Machine.Outcome, _ policy: HTTPRetryPolicy) -> [Machine.Action] {
+      var machine = Machine(policy: policy, repeatability: .always, start: .zero)
+      return (0..<8).map { _ in machine.after(outcome, now: .zero, unixTime: 0, random: 1 << 63) }
+    }
+    let gone = Machine.Outcome.transport(.cannotConnect(host: "h", reason: ""))
+    let brief = [0.125, 0.25, 0.5].map { Machine.Action.wait(.seconds($0)) }
+    #expect(waits(gone, .background) == brief + Array(repeating: .deliver, count: 5))
+    #expect(waits(.status(503, retryAfter: nil), .background).count { $0 != .deliver } == 7)
+    #expect(waits(gone, HTTPRetryPolicy(attemptLimit: 8)).count { $0 != .deliver } == 7)
+  }
+
   @Test(
     "which requests are repeated, by outcome and repeatability",
     arguments: [
