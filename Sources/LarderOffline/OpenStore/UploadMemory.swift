@@ -5,13 +5,13 @@ import LarderService
 /// What uploads have learned about a service while the store is open.
 struct UploadMemory: Sendable, Hashable {
   /// When it was learned that the service does not accept batches, in seconds since 1970; nil if it is not known.
-  var batchesRejected: Int64?
+  var batchesRejected: Double?
   /// The number of uploads in a row whose batches the service rejected, with statuses that may be about batches.
   var batchRejections = 0
   /// Whether a rejection of batches was reported.
   var hasReportedBatches = false
   /// When the service rejected requests that carry an identifier for repetitions, in seconds since 1970.
-  var namesRejected: Int64?
+  var namesRejected: Double?
   /// Whether that rejection was reported.
   var hasReportedNames = false
   /// Whether the file records that the service recognizes repeated requests.
@@ -29,14 +29,14 @@ struct UploadMemory: Sendable, Hashable {
 
 extension OpenStore {
   var rejectsRequestNames: Bool {
-    let now = environment.unixSeconds
+    let now = Double(environment.unixSeconds)
     return upload.withLock { OptionRejection.isRecent($0.namesRejected, now: now) }
   }
   var supportsRepeatability: Bool { upload.withLock { $0.supportsRepeatability } }
   /// Whether the service does not accept batches. True also if its metadata say so (Capabilities Vocabulary,
   /// `BatchSupported`).
   var rejectsBatches: Bool {
-    let now = environment.unixSeconds
+    let now = Double(environment.unixSeconds)
     let isLearned = upload.withLock { OptionRejection.isRecent($0.batchesRejected, now: now) }
     return isLearned || !replica.model.declaresBatchSupport
   }
@@ -64,7 +64,7 @@ extension OpenStore {
     upload.withLock { ($0.claimed, $0.sentOnTop, $0.sentWithoutCondition, $0.hasETags) = ([:], [], [], [:]) }
   }
   func recordNameRejection() {
-    let now = environment.unixSeconds
+    let now = Double(environment.unixSeconds)
     let isReported = upload.withLock { memory in
       memory.namesRejected = now
       return exchange(&memory.hasReportedNames, with: true)
@@ -81,7 +81,7 @@ extension OpenStore {
   func recordBatchRejection(_ error: ODataServiceError?, hasSent: Bool) {
     var rejection = OptionRejection.certain
     if case .http(let status, _)? = error?.category { rejection = OptionRejection(status: status) }
-    let now = environment.unixSeconds
+    let now = Double(environment.unixSeconds)
     let isReported = upload.withLock { memory in
       switch rejection {
       case .certain: memory.batchesRejected = now

@@ -310,7 +310,7 @@ extension DownloadMachine {
       if read.request.countsRows {
         memory.links = LinkMemory(
           rejectsCount: true, rejectsPreferences: memory.links?.rejectsPreferences ?? false,
-          learned: Int64(lastDownload.now))
+          learned: lastDownload.now)
         return restart(note: .pageRejected(status: status), windows: read.windows?.size) ?? fail(error)
       }
       // The count was not the option that the service rejected.
@@ -323,7 +323,7 @@ extension DownloadMachine {
   private mutating func notePreferenceMemory(_ read: WholeRead) -> [Action] {
     guard let status = read.linkRejection else { return [] }
     memory.links = LinkMemory(
-      rejectsCount: memory.links?.rejectsCount ?? false, rejectsPreferences: true, learned: Int64(lastDownload.now))
+      rejectsCount: memory.links?.rejectsCount ?? false, rejectsPreferences: true, learned: lastDownload.now)
     return [.note(.preferencesRejected(status: status))]
   }
 

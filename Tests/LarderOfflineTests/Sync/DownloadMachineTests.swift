@@ -59,6 +59,22 @@ struct DownloadStrategyTests {
     }
   }
 
+  @Test(
+    "What was learned counts for a day, also what is not an option of a query; a damaged time counts as none",
+    arguments: [
+      (1000.0, 1000.0, true), (1000, 87_399, true), (1000, 87_400, false), (1000, 999, false), (1e300, 1000, false),
+      (-1e300, 1000, false),
+    ])
+  func learnedForADay(learned: Double, now: Double, counts: Bool) {
+    var memory = QueryMemory()
+    (memory.supportsOnlyAtom, memory.rejectsTracking, memory.rejectionsLearned) = (true, true, learned)
+    memory.forgetOldRejections(now: now)
+    #expect(memory.supportsOnlyAtom == counts && memory.rejectsTracking == counts)
+    #expect(LinkMemory(rejectsCount: true, learned: learned).isRecent(now: now) == counts)
+    // An earlier version has not recorded the time.
+    #expect(!LinkMemory(rejectsCount: true).isRecent(now: now))
+  }
+
   @Test("After a day, an option that the service has rejected is tried again")
   func forgetting() {
     var service = PretendService(1...5)

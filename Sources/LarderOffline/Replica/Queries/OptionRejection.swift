@@ -9,10 +9,10 @@ enum OptionRejection: Sendable, Hashable {
   case none
 
   /// The number of seconds after which the service is asked again.
-  private static let lifetime: Int64 = 86_400
+  private static let lifetime = 86_400.0
 
   /// Whether something that was learned at a time, in seconds since 1970, still counts; false if the time is not known.
-  static func isRecent(_ learned: Int64?, now: Int64) -> Bool {
+  static func isRecent(_ learned: Double?, now: Double) -> Bool {
     learned.map { (0..<lifetime).contains(now - $0) } ?? false
   }
 

@@ -58,7 +58,7 @@ struct QueryMemory: Codable, Sendable, Hashable {
     // An earlier version did not record the time.
     let learned = rejectionsLearned ?? now
     rejectionsLearned = learned
-    guard !OptionRejection.isRecent(Int64(learned), now: Int64(now)) else { return }
+    guard !OptionRejection.isRecent(learned, now: now) else { return }
     (rejectsTracking, rejectsCount, rejectsWindows, supportsOnlyAtom) = (false, false, false, false)
     (rejectsPageSize, rejectionsLearned) = (nil, nil)
   }
@@ -85,7 +85,7 @@ struct LinkMemory: Codable, Sendable, Hashable {
   /// Whether the service rejects preferences sent with a link.
   var rejectsPreferences = false
   /// When it was learned, in seconds since 1970. After a day it is tried again.
-  var learned: Int64?
+  var learned: Double?
 
   /// The names in the store's file, which must not change.
   private enum CodingKeys: String, CodingKey {
@@ -94,5 +94,5 @@ struct LinkMemory: Codable, Sendable, Hashable {
     case learned
   }
 
-  func isRecent(now: Double) -> Bool { OptionRejection.isRecent(learned, now: Int64(now)) }
+  func isRecent(now: Double) -> Bool { OptionRejection.isRecent(learned, now: now) }
 }
