@@ -108,18 +108,17 @@ extension LocalRows {
       }
       let mask = Int64(1) << bit
       var serverImage = try shown(reference, old, pending)
-      if keepsAbsent, (serverImage?.integer(.queries) ?? 0) & mask == 0 {
-        serverImage = old?.isGone == true ? nil : old
-      } else if (serverImage?.integer(.queries) ?? 0) & mask == 0 {
-        // The row is not in this read. Its base is the version that other queries have downloaded.
-        serverImage = old?.isGone == true ? nil : old
+      let isRead = (serverImage?.integer(.queries) ?? 0) & mask != 0
+      // Else its base is the version that was downloaded before, or by other queries.
+      if !isRead { serverImage = old?.isGone == true ? nil : old }
+      if !isRead, !keepsAbsent {
         let queries = serverImage?.integer(.queries) ?? 0
         serverImage?[.queries] = .integer(queries & ~mask)
         // A row that was created here and is not in this read does not match the query. No read contains a row that is
         // kept for changes.
         let isKept = queries == 0 ? try connection.isMarked(reference.row) : false
         if queries & ~mask == 0, !isKept { serverImage = nil }
-      } else if let old, try hidesLinks(old, serverImage, reference, by: query, navigations: navigations) {
+      } else if isRead, let old, try hidesLinks(old, serverImage, reference, by: query, navigations: navigations) {
         serverImage?.linkETag = old.linkETag
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }

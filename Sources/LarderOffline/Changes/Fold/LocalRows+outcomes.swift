@@ -172,14 +172,9 @@ extension LocalRows {
   private func removeLinks(
     of reference: RowReference, _ link: LinkTable, from near: String, to far: String, _ table: Int
   ) throws(StorageError) {
-    let name = state.links[link.number]
-    let others = try connection.integers(
-      "SELECT \(far) FROM \(name) WHERE \(near) = ?1", .integer(reference.row))
-    guard !others.isEmpty else { return }
-    for other in others {
-      try UploadedRows(connection).note(moved: RowReference(plan.tables[table].name, other))
-    }
-    try connection.run("DELETE FROM \(name) WHERE \(near) = ?1", .integer(reference.row))
+    let removed = "FROM \(state.links[link.number]) WHERE \(near) = ?1"
+    try UploadedRows(connection).note(movedIn: plan.tables[table].name, "SELECT \(far) \(removed)", reference.row)
+    try connection.run("DELETE \(removed)", .integer(reference.row))
   }
 
   /// Removes the links of an entity that was deleted permanently, and the entities that it contains.

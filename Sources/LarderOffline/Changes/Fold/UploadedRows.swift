@@ -27,6 +27,14 @@ struct UploadedRows {
       .text(reference.table))
   }
 
+  /// Records the entities of a table that a statement selects, as ``note(moved:)`` does. Its parameter `?1` is a row.
+  func note(movedIn table: String, _ selection: String, _ row: Int64) throws(StorageError) {
+    guard try tracksChanges() else { return }
+    try connection.run(
+      "INSERT OR IGNORE INTO larder_uploaded(row, name, cells) SELECT *, ?2, '' FROM (\(selection))", .integer(row),
+      .text(table))
+  }
+
   /// Records an entity that the service has deleted, if a delta may have to release the rows that it led to.
   ///
   /// - Parameter cells: the service's image of it.
