@@ -86,7 +86,7 @@ struct ChangedCells {
     let place = "\(type.name)/\(path.joined(separator: "/"))"
     guard let column = table.column(path, on: type) else {
       let outer = Array(path.dropLast())
-      if let name = path.last, isOpen(at: outer) {
+      if let name = path.last, isUndeclared(name, at: outer) {
         dynamic[outer, default: []].append(ODataProperty(name, value))
         makeExist(above: path)
         return send(name, value, annotations)
@@ -112,9 +112,15 @@ struct ChangedCells {
     }
   }
 
-  /// Whether the entity, or the complex value at a path, may have undeclared properties.
-  private func isOpen(at path: [String]) -> Bool {
-    path.isEmpty ? type.isOpen : table.column(path + [TableColumns.dynamicName], on: type) != nil
+  /// Whether a name is that of an undeclared property of the entity, or of the complex value at a path, which may have
+  /// such properties.
+  private func isUndeclared(_ name: String, at path: [String]) -> Bool {
+    guard !path.isEmpty else { return type.isOpen && type.property(name) == nil }
+    guard table.column(path + [TableColumns.dynamicName], on: type) != nil,
+      let declared = table.column(path, on: type)?.type.name.flatMap({ model.structure($0) })
+    else { return false }
+    // Properties of derived types have columns too.
+    return table.column(path + [name], on: type) == nil && declared.property(name) == nil
   }
 
   /// Sets every property that was not added to its default, as PUT does (OData Protocol 4.01 §11.4.4).
@@ -187,7 +193,7 @@ struct ChangedCells {
     }
     for property in complex.properties {
       let inner = path + [property.name]
-      if table.column(inner, on: type) == nil, isOpen(at: path) {
+      if isUndeclared(property.name, at: path) {
         dynamic[path, default: []].append(property)
       } else {
         try set(inner, property.value, isWhole: isWhole)
