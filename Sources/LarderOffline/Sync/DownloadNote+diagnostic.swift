@@ -45,8 +45,8 @@ extension DownloadNote {
     }
   }
 
-  /// The names, and the sum of their numbers.
+  /// The first names, and the sum of all numbers.
   private static func fields(_ counts: [String: Int64]) -> [String: String?] {
-    ["names": counts.keys.sorted().joined(separator: ", "), "count": String(counts.values.reduce(0, +))]
+    ["names": counts.keys.sorted().prefix(20).joined(separator: ", "), "count": String(counts.values.reduce(0, +))]
   }
 }

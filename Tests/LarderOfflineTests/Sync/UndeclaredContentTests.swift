@@ -20,6 +20,18 @@ struct UndeclaredContentTests {
     <EntitySet Name="Os" EntityType="N.O"/>
     """)
 
+  @Test("A service that uses data as names does not fill the memory")
+  func manyNames() {
+    var all = UndeclaredContent()
+    for page in 0..<3 {
+      var one = UndeclaredContent()
+      for number in 0..<900 { UndeclaredContent.add(1, "Ps/\(page)-\(number)", to: &one.properties) }
+      UndeclaredContent.add(1, "Ps/0-0", to: &one.properties)
+      all.add(one)
+    }
+    #expect(all.properties.count == UndeclaredContent.nameLimit && all.properties["Ps/0-0"] == 4)
+  }
+
   @Test(
     "properties and derived types that are not declared are named in a note, with their numbers",
     arguments: [

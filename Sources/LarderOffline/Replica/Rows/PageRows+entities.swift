@@ -61,7 +61,7 @@ extension PageRows {
   /// Sets the entity's type as the payload gives it.
   private mutating func retype(_ name: String, _ top: Int) {
     guard let number = frames[top].table.typeNumber(model.resolve(name)) else {
-      if model.structure(name) == nil { undeclared.types[name, default: 0] += 1 }
+      if model.structure(name) == nil { UndeclaredContent.add(1, name, to: &undeclared.types) }
       return
     }
     batch.set(frames[top].index, .type, .integer(Int64(number)))

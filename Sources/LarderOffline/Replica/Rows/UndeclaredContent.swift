@@ -8,9 +8,18 @@ struct UndeclaredContent: Sendable, Hashable {
   /// The numbers of entities, by the names of their types. They are stored as entities of the declared type.
   var types: [String: Int64] = [:]
 
+  /// The maximum number of names of each kind. Values and entities with further names are not counted: a service may use
+  /// data as names.
+  static let nameLimit = 1000
+
   mutating func add(_ others: UndeclaredContent) {
-    properties.merge(others.properties, uniquingKeysWith: +)
-    types.merge(others.types, uniquingKeysWith: +)
+    for (path, count) in others.properties { Self.add(count, path, to: &properties) }
+    for (name, count) in others.types { Self.add(count, name, to: &types) }
+  }
+
+  static func add(_ count: Int64, _ name: String, to counts: inout [String: Int64]) {
+    guard counts.count < nameLimit || counts[name] != nil else { return }
+    counts[name, default: 0] += count
   }
 
   /// Names with their numbers as text; further names are counted after the first ones.
@@ -28,6 +37,6 @@ extension PageRows {
     guard top >= 0, frames[top].map >= 0 else { return }
     let map = maps[frames[top].map]
     let path = ([map.table.name] + map.prefix + [name]).joined(separator: "/")
-    undeclared.properties[path, default: 0] += 1
+    UndeclaredContent.add(1, path, to: &undeclared.properties)
   }
 }
