@@ -4,6 +4,11 @@ internal import LarderOffline
 enum DownloadCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let added = try DefiningQueryOption.queries(arguments)
+    if arguments.has(.rawValues), added.isEmpty {
+      throw arguments.usage(
+        "--raw-values concerns the queries that --query adds, and there is none",
+        hint: "Replace a query that does not keep such values: --remove NAME --query NAME=PATH --raw-values.")
+    }
     let folder = try CloneFolder.existing(arguments, context)
     let report = DownloadReport(arguments, context)
     let provider = try await open(folder, arguments, context)

@@ -43,5 +43,9 @@ struct RawValuesVerbTests {
     let filtered = await rig.run("query", "Ps?$filter=At gt 2020-01-01T00:00:00Z")
     #expect(filtered.status != .done && filtered.diagnostics.contains("Ps(1)/At"), "\(filtered.diagnostics)")
     #expect((await rig.run("status", "--json")).output.contains("\"rawValues\":true"))
+    let alone = await rig.run("download", "--raw-values")
+    #expect(alone.status == .usage && alone.diagnostics.contains("--query"), "\(alone.diagnostics)")
+    let replaced = await rig.run("download", "--remove", "Ps", "--query", "Ps=Ps", "--raw-values")
+    #expect(replaced.status == .done, "\(replaced.diagnostics)")
   }
 }
