@@ -15,7 +15,7 @@ extension OpenStore {
   /// Whether the service is not known to reject `If-Match: *`. After a day it is sent again.
   func acceptsAnyVersion(_ snapshot: ReplicaSnapshot) -> Bool {
     guard case .integer(let time)? = try? snapshot.connection.setting(Self.rejectionSetting) else { return true }
-    return !OptionRejection.isRecent(time, now: environment.unixSeconds)
+    return !OptionRejection.isRecent(Double(time), now: Double(environment.unixSeconds))
   }
 
   fileprivate func recordAnyVersionRejection() async throws {
@@ -155,13 +155,11 @@ extension ResponseEvaluation {
     if case .existing(let serverResponse) = theirs, try await !resolution.hasOtherRest(serverResponse, member.entry) {
       return nil
     }
-    let sent = await sent(member.request)
-    var failure = ArchivedFailure(
-      kind: .conflict,
-      message: "The service has created the entity (201): another client had deleted it, and it now has only the "
-        + "properties that this change sets.",
-      method: sent.method, url: sent.url, time: Double(store.conversation.options.environment.unixSeconds))
-    (failure.httpStatus, failure.body, failure.domain) = (201, sent.body, "larder")
+    var failure = await contradiction(
+      .conflict, member,
+      "The service has created the entity (201): another client had deleted it, and it now has only the properties that "
+        + "this change sets.")
+    failure.httpStatus = 201
     return .archived(failure, theirs: theirs)
   }
 }

@@ -77,14 +77,23 @@ extension ResponseEvaluation {
     {
       return nil
     }
+    let failure = await contradiction(
+      .unknownOutcome, member,
+      "The request succeeded, but the response does not contain its entity. Check the service, then retry or discard the "
+        + "request.")
+    return .archived(failure.seeing(other))
+  }
+
+  /// The failure of a request whose successful response contradicts it.
+  func contradiction(_ kind: ArchivedFailure.Kind, _ member: PreparedRequest, _ message: String) async
+    -> ArchivedFailure
+  {
     let sent = await sent(member.request)
     var failure = ArchivedFailure(
-      kind: .unknownOutcome,
-      message: "The request succeeded, but the response does not contain its entity. Check the service, then retry or "
-        + "discard the request.",
-      method: sent.method, url: sent.url, time: Double(store.conversation.options.environment.unixSeconds))
+      kind: kind, message: message, method: sent.method, url: sent.url,
+      time: Double(store.conversation.options.environment.unixSeconds))
     (failure.body, failure.domain) = (sent.body, "larder")
-    return .archived(failure.seeing(other))
+    return failure
   }
 }
 
