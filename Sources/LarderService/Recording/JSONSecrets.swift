@@ -1,11 +1,11 @@
 import LarderHTTP
 
-/// Replaces what the structure of JSON shows to be secret, also in JSON that is cut.
+/// Replaces what the structure of JSON shows to be secret, also in JSON that ends early.
 ///
 /// Secret are strings and numbers under a secret name, at any depth, and the `value` beside a `name` that is a secret
 /// name. Control information and identifiers stay, also under a secret name: a recording must replay. CSDL JSON stays,
 /// because it has no values.
-struct JSONSecrets {
+struct JSONSecrets: ContentSecrets {
   private struct Frame {
     let isObject: Bool
     var protection = Protection.none
@@ -25,34 +25,22 @@ struct JSONSecrets {
     case kept
   }
 
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   /// Redacts JSON and XML in strings; nil if nothing changes.
   private let nested: ([UInt8]) -> [UInt8]?
-  private var edits = SecretEdits()
+  var edits = SecretEdits()
   private var frames: [Frame] = []
-  private var position = 0
-  private var isModel = false
+  var position = 0
+  var isModel = false
 
-  /// The redacted content, and how many values were replaced; nil if there are none.
-  static func redacted(_ bytes: [UInt8], nested: ([UInt8]) -> [UInt8]?) -> (bytes: [UInt8], count: Int)? {
-    withoutActuallyEscaping(nested) { nested in
-      var secrets = JSONSecrets(bytes, nested)
-      return secrets.run()
-    }
-  }
-
-  private init(_ bytes: [UInt8], _ nested: @escaping ([UInt8]) -> [UInt8]?) {
+  init(_ bytes: [UInt8], _ nested: @escaping ([UInt8]) -> [UInt8]?) {
     self.bytes = bytes
     self.nested = nested
   }
 
-  private mutating func run() -> (bytes: [UInt8], count: Int)? {
-    while position < bytes.count, !isModel { step() }
-    while !frames.isEmpty { close() }
-    return isModel || edits.isEmpty ? nil : (edits.applied(to: bytes), edits.count)
-  }
+  mutating func closeAll() { while !frames.isEmpty { close() } }
 
-  private mutating func step() {
+  mutating func step() {
     switch bytes[position] {
     case UInt8(ascii: "\""): string()
     case UInt8(ascii: "{"), UInt8(ascii: "["): open()
@@ -221,32 +209,5 @@ struct JSONSecrets {
       }
     }
     return result
-  }
-}
-
-/// Replacements in a text, which are collected in any order.
-struct SecretEdits {
-  private var edits: [(range: Range<Int>, text: [UInt8])] = []
-  /// How many of them replace a secret.
-  private(set) var count = 0
-
-  var isEmpty: Bool { edits.isEmpty }
-
-  mutating func insert(_ range: Range<Int>, _ text: [UInt8], counts: Bool = true) {
-    edits.append((range, text))
-    if counts { count += 1 }
-  }
-
-  /// The text with all replacements. Of two that overlap, the first one in the text counts.
-  func applied(to bytes: [UInt8]) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count)
-    var copied = 0
-    for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where edit.range.lowerBound >= copied {
-      result += bytes[copied..<edit.range.lowerBound]
-      result += edit.text
-      copied = edit.range.upperBound
-    }
-    return result + bytes[copied...]
   }
 }

@@ -45,7 +45,7 @@ enum SecretForms {
     return parts >= 3 && position - start >= 20 ? start..<position : nil
   }
 
-  /// A private key in PEM, to its end, or to that of its string if it is cut.
+  /// A private key in PEM, to its end, or to the end of its string if its own is missing.
   private static func privateKey(_ bytes: [UInt8], _ start: Int) -> Range<Int>? {
     let head = bytes[start...].prefix(64)
     guard let mark = head.firstRange(of: Array("PRIVATE KEY".utf8)) else { return nil }

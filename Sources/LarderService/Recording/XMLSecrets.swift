@@ -1,11 +1,11 @@
 import LarderHTTP
 
-/// Replaces what the structure of XML shows to be secret, also in XML that is cut, and in HTML.
+/// Replaces what the structure of XML shows to be secret, also in XML that ends early, and in HTML.
 ///
 /// Secret are texts in an element with a secret name, at any depth, attributes with a secret name, and the value beside a
 /// name that is a secret name: in two attributes, in an attribute and the text, or in two elements. Metadata documents
 /// stay: they have no values.
-struct XMLSecrets {
+struct XMLSecrets: ContentSecrets {
   private struct Element {
     let name: [UInt8]
     /// The texts in it are secret.
@@ -19,36 +19,24 @@ struct XMLSecrets {
     var pairValues: [Range<Int>] = []
   }
 
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   /// Redacts JSON and XML in texts; nil if nothing changes.
   private let nested: ([UInt8]) -> [UInt8]?
-  private var edits = SecretEdits()
+  var edits = SecretEdits()
   private var elements: [Element] = []
   /// How many open elements have each name.
   private var counts: [[UInt8]: Int] = [:]
-  private var position = 0
-  private var isModel = false
+  var position = 0
+  var isModel = false
 
-  /// The redacted content, and how many values were replaced; nil if there are none.
-  static func redacted(_ bytes: [UInt8], nested: ([UInt8]) -> [UInt8]?) -> (bytes: [UInt8], count: Int)? {
-    withoutActuallyEscaping(nested) { nested in
-      var secrets = XMLSecrets(bytes, nested)
-      return secrets.run()
-    }
-  }
-
-  private init(_ bytes: [UInt8], _ nested: @escaping ([UInt8]) -> [UInt8]?) {
+  init(_ bytes: [UInt8], _ nested: @escaping ([UInt8]) -> [UInt8]?) {
     self.bytes = bytes
     self.nested = nested
   }
 
-  private mutating func run() -> (bytes: [UInt8], count: Int)? {
-    while position < bytes.count, !isModel { step() }
-    while !elements.isEmpty { close() }
-    return isModel || edits.isEmpty ? nil : (edits.applied(to: bytes), edits.count)
-  }
+  mutating func closeAll() { while !elements.isEmpty { close() } }
 
-  private mutating func step() {
+  mutating func step() {
     let rest = bytes[position...]
     if rest.first != UInt8(ascii: "<") {
       let end = rest.firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
@@ -207,7 +195,7 @@ struct XMLSecrets {
     name.lastIndex(of: UInt8(ascii: ":")).map { Array(name[($0 + 1)...]) } ?? name
   }
 
-  /// Stands for the ampersand of an entity that is not decoded; XML cannot contain it.
+  /// A placeholder for the ampersand of an entity that is not decoded; XML cannot contain it.
   private static let otherEntity: UInt8 = 1
   private static let entities: [(text: String, character: UInt8)] = [
     ("&lt;", UInt8(ascii: "<")), ("&gt;", UInt8(ascii: ">")), ("&quot;", UInt8(ascii: "\"")),

@@ -65,7 +65,9 @@ struct RedactionTests {
         #"{"id":"1","ID":2,"ETag":"x","a":[1,2,3],"value":[{"Name":"Ada","Value":3}]}"#
       ),
     ])
-  func json(_ text: String, _ expected: String) {
+  func json(_ text: String, _ expected: String) { check(text, expected) }
+
+  private func check(_ text: String, _ expected: String) {
     #expect(recorded(Array(text.utf8)).text == expected)
     // What is recorded has no secrets that a second run would replace.
     let again = recorded(Array(expected.utf8))
@@ -116,11 +118,7 @@ struct RedactionTests {
         "<form><input type='password' value='***'><input name=csrf_token value=***><input type=text name=x value=y></form>"
       ),
     ])
-  func xml(_ text: String, _ expected: String) {
-    #expect(recorded(Array(text.utf8)).text == expected)
-    let again = recorded(Array(expected.utf8))
-    #expect(again.text == expected && again.count == 0)
-  }
+  func xml(_ text: String, _ expected: String) { check(text, expected) }
 
   @Test(
     "Values that show what they are, wherever they are; tokens that continue a list stay, whatever they look like",
