@@ -85,7 +85,7 @@ struct RedirectedEntryTests {
   }
 
   @Test(
-    "What stands in place of the resource replaces nothing",
+    "Content that is not that of the resource replaces nothing",
     arguments: [
       ("text/plain", "log in"), ("", "log in"), ("", "<html><body>log in</body></html>"),
       ("application/xml", "<html><body>log in</body></html>"), ("application/json", "<html></html>"),

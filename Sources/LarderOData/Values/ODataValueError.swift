@@ -13,7 +13,7 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
     /// JSON of a kind that the type does not allow; the text names it.
     case wrongKind(String)
     /// A collection in place of a single value, or the other way round.
-    case wrongNumber(expectsCollection: Bool)
+    case collectionMismatch(expectsCollection: Bool)
     /// A duration with years or months, which have no fixed length.
     case calendarDuration
     /// The value has more digits or bytes than the limit.
@@ -52,7 +52,7 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
     case .fractional: "'\(excerpt)' has a fraction, which \(name) does not allow; use Edm.Decimal or Edm.Double"
     case .wrongKind(let found):
       "\(found) is not a valid \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
-    case .wrongNumber(let expectsCollection):
+    case .collectionMismatch(let expectsCollection):
       expectsCollection ? "a single value; expected a collection" : "a collection; expected a single \(name) value"
     case .calendarDuration:
       "'\(excerpt)' has years or months, which have no fixed length; \(name) accepts days, hours, minutes and seconds"
@@ -105,7 +105,7 @@ extension ODataValueError.Problem: LarderError {
     case .malformed: ErrorIdentity(1, "malformed", .invalidInput)
     case .outOfRange: ErrorIdentity(2, "outOfRange", .invalidInput)
     case .fractional: ErrorIdentity(3, "fractional", .invalidInput)
-    case .wrongKind, .wrongNumber: ErrorIdentity(4, "wrongKind", .invalidInput)
+    case .wrongKind, .collectionMismatch: ErrorIdentity(4, "wrongKind", .invalidInput)
     case .calendarDuration: ErrorIdentity(5, "calendarDuration", .invalidInput)
     case .tooLong: ErrorIdentity(6, "tooLong", .limit)
     case .tooDeep: ErrorIdentity(7, "tooDeep", .limit)
@@ -123,7 +123,7 @@ extension ODataValueError.Problem: LarderError {
     case .fractional: ErrorExplanation("The value has a fraction.", cure: "Use a whole number, or another type.")
     case .wrongKind(let found):
       ErrorExplanation("The type has no values of this kind: \(found)", cure: "Correct the value.")
-    case .wrongNumber(let expectsCollection):
+    case .collectionMismatch(let expectsCollection):
       ErrorExplanation(
         expectsCollection ? "The type is a collection." : "The type is not a collection.", cure: "Correct the value.")
     case .calendarDuration:

@@ -200,8 +200,8 @@ extension OfflineODataProvider {
     return added
   }
 
-  /// Runs the first download, or resumes an interrupted one, unless the application downloads itself. If the store already has tables, it opens even if the
-  /// service cannot be reached, or another process is filling the store.
+  /// Runs the first download, or resumes an interrupted one, unless the application calls `download()` itself. If the
+  /// store already has tables, it opens even if the service cannot be reached, or another process is filling the store.
   private func fill(_ store: OpenStore, _ fills: Bool) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
     guard fills, parametersWithKeys.downloadsOnOpening, !store.replica.isReadOnly else {

@@ -2,8 +2,9 @@ import LarderStorage
 
 /// The schema of the technical cache's file.
 ///
-/// `entry` holds one complete response in each row. Its content is behind all columns that are read without it. `metadata` holds the service's `$metadata`, which no clean-up removes. `usage` holds the sum of
-/// `entry.cost`, updated in the same transactions. An `id` is never reused: the result of a request for a deleted row
+/// `entry` holds one complete response in each row. Its content is behind all columns that are read without it. `metadata`
+/// holds the service's `$metadata`, which no clean-up removes. `usage` holds the sum of `entry.cost`, updated in the same
+/// transactions. An `id` is never reused: the result of a request for a deleted row
 /// must not be written to another row. `scope` and `variant` are digests under `salt`: the file contains no credential.
 enum CacheSchema {
   /// `LrdC`.

@@ -68,8 +68,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package internal(set) var sends = 1
   /// Whether the response is that to a part of a batch: the service itself has given it.
   package var isOfBatchPart = false
-  /// Whether the response does not come from the service, as a look-up or a redirect to another origin has shown: it says nothing about the resource,
-  /// and the request did not reach the service.
+  /// Whether the response does not come from the service, as a look-up or a redirect to another origin has shown: it says
+  /// nothing about the resource, and the request did not reach the service.
   package var isForeign = false
 
   /// Creates an error.

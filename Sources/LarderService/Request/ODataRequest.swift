@@ -102,7 +102,7 @@ public struct ODataSingleRequest: Sendable {
   public var useCache: Bool
   /// Whether the technical cache alone is read, as in passive mode.
   package var readsCacheAlone = false
-  /// The conditions with which a store validates what it has stored; nil sends none. The caller's own conditions are in
+  /// The conditions with which a store validates its stored response; nil sends none. The caller's own conditions are in
   /// ``fields``.
   package var validators: HTTPValidators?
   /// The content that the response to a change should have; nil leaves it to the service.

@@ -83,7 +83,8 @@ enum CanonicalJSON {
       }
     guard !fits else { return }
     let expectsCollection = if case .collection = type { true } else { false }
-    throw ODataValueError(.wrongNumber(expectsCollection: expectsCollection), type: type.item.primitive, text: "")
+    throw ODataValueError(
+      .collectionMismatch(expectsCollection: expectsCollection), type: type.item.primitive, text: "")
   }
 
   /// The type in `Name@odata.type` of a dynamic property, if its JSON does not show the type (JSON Format 4.01 §4.6.3);

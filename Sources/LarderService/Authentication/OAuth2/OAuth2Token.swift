@@ -22,7 +22,7 @@ public struct OAuth2Token: Sendable, Hashable {
 }
 
 /// The tokens of one grant that several processes use. A server may accept a refresh token only once, and may revoke the
-/// grant if it is sent again. So one process refreshes at a time, and the others use what it has received.
+/// grant if it is sent again. So one process refreshes at a time, and the others use the tokens that it received.
 package struct OAuth2SharedTokens: Sendable {
   /// What another process has received.
   package struct Newer: Sendable, Hashable {
